@@ -17,6 +17,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
 import given_clusters
+from address_filter import refuse_outside
 from banking import BankCustomer, new_customer
 from cheap_passwords import hash_cheaply
 from console_site import ConsoleSite, password_of
@@ -48,6 +49,9 @@ examples.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 examples.load_profile("kontor")
+
+# No test needs another machine: what would connect to one fails.
+refuse_outside()
 
 # Commands that tests start have one compute process instead of two, and it starts at its first task: loading takes 4 s
 # of processor time. The server and the worker that most tests share have some that start at once, as installed.
@@ -97,6 +101,7 @@ PROGRAMS = (
     "docs/test_payment_guide.py",
     "docs/test_quickstart.py",
     "docs/test_webhook_guide.py",
+    "egress/test_filtered_programs.py",
     "exports/test_export_commands.py",
     "faults",
     "imports/test_import_command.py",

@@ -35,7 +35,7 @@ from kontor.services.operations import Housekeeping, Ops, Workers
 from kontor.services.payments import PaymentDebtors, PaymentDrafts, PaymentExports, Payments
 from kontor.services.planning import Budgets, SavingsGoals
 from kontor.services.redirects import Redirects
-from kontor.services.runtime import Clock, end_with_parent, forbid_core_files
+from kontor.services.runtime import Clock, end_with_parent, harden_process
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption, Passwords, Vault
 from kontor.services.statements import AccountStatements, Exports, ImportForms, Imports
@@ -133,12 +133,10 @@ async def open_services(
     settings: Settings, application_name: str, *, skips_keys: bool = False, compute: Compute | None = None
 ) -> AsyncIterator[Services]:
     """With `skips_keys` the database's own keys are not opened: only replacing or rewrapping them makes sense then.
-
     What serves several people at a time brings a `compute` with processes; it is closed at the end.
     """
     assert settings.database_url is not None
-    compute = compute or Compute()
-    master = load_master_key(settings)
+    compute, master = compute or Compute(), load_master_key(settings)
     database = Database(settings.database_url, settings.pool_size, application_name)
     try:
         await database.open()
@@ -147,7 +145,9 @@ async def open_services(
                 await refuse_wrong_master_key(connection, master)
             digests = generate_key() if skips_keys else await load_digest_key(connection, master)
         store_documents(FIELDS)
-        yield make_services(settings, database, master, digests, compute)
+        services = make_services(settings, database, master, digests, compute)
+        async with services.ops.egress.storing():
+            yield services
     finally:
         await compute.close()
         await database.close()
@@ -371,7 +371,7 @@ def create_app() -> "ASGIApp":
 
     settings = read_settings()
     configure_logs(settings.log_level, settings.log_format)
-    forbid_core_files()
+    harden_process()
     end_with_parent(settings.parent_pid)
     return make_app(
         settings,
@@ -390,7 +390,7 @@ def create_worker(settings: Settings) -> "Worker":
 
 def run_worker(settings: Settings) -> None:
     """Until it is told to stop. On the faster event loop, where there is one: a worker waits for many small answers."""
-    forbid_core_files()
+    harden_process()
     make_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
     with suppress(ImportError):  # it is not there on Windows
         import uvloop

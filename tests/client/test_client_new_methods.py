@@ -330,6 +330,7 @@ def test_lists_for_operators_that_may_be_empty_are_read(server, operator_token):
             client.list_refreshes(state, limit=5)
         client.list_jobs()
         client.list_held_jobs(limit=5)
+        client.list_egress(since=date(2026, 1, 1), limit=5)
         for webhook in client.list_operated_webhooks(limit=5):
             client.list_operated_deliveries(webhook.id, limit=5)
         with pytest.raises(ApiError) as caught:

@@ -97,6 +97,7 @@ CALLS = {
     "list_jobs": (),
     "list_held_jobs": ({"limit": 5},),
     "list_workers": (),
+    "list_egress": ({"since": date(2026, 1, 1), "limit": 5},),
     "list_audit_entries": ({"tenant": "t", "limit": 5},),
     "verify_audit_trail": ({"tenant": "t"},),
     "check_health": (),

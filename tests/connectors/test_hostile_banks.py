@@ -32,6 +32,7 @@ from kontor.connectors.fints.transport import TransportLimits
 from kontor.connectors.xs2a import Xs2aBank, Xs2aConnector, Xs2aSettings
 from kontor.domain.providers import LoginField, Provider
 from kontor.domain.secrets import Secret
+from kontor.egress import Destination, Purpose
 
 pytestmark = pytest.mark.timeout(100)  # a call that is held for ever is a failure
 LOGIN, PIN = "l0gin-of-somebody", "s3cret-pin"
@@ -135,6 +136,7 @@ def test_no_redirect_is_followed(protocol, status, caplog):
 
 # The one place that talks HTTP to banks
 
+LOCAL = Destination(Purpose.BANK, frozenset({"127.0.0.1"}))
 LIMITS = HttpLimits(5, 90, 90, LARGEST, 3 * LARGEST)
 TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
@@ -153,26 +155,26 @@ def test_a_bank_that_does_not_read_is_left_at_the_deadline():
         visit.was_left.wait(90)
 
     with running_hostile_bank(read_nothing) as bank, pytest.raises(BankHttpError, match="WriteTimeout"):
-        call(BankHttp(TLS, limit(1)), bank.url, bytes(50_000_000))
+        call(BankHttp(TLS, limit(1), LOCAL), bank.url, bytes(50_000_000))
 
 
 def test_a_bank_that_draws_out_the_tls_handshake_is_left_at_the_deadline():
     with running_hostile_bank(lambda visit: visit.drip(b"\x16\x03\x03\x40\x00" + bytes(100_000))) as bank:
         address = bank.url.replace("http:", "https:")
         with pytest.raises(BankHttpError, match="ConnectTimeout"):
-            call(BankHttp(ssl.create_default_context(), limit(1)), address)
+            call(BankHttp(ssl.create_default_context(), limit(1), LOCAL), address)
         assert bank.visits[0].was_left.wait(60)
 
 
 def test_nothing_is_sent_after_the_deadline():
     with running_hostile_bank(answer(b"{}")) as bank, pytest.raises(BankHttpError, match="deadline"):
-        call(BankHttp(TLS, limit(-1)), bank.url)
+        call(BankHttp(TLS, limit(-1), LOCAL), bank.url)
     assert bank.visits == []
 
 
 def test_a_bank_cannot_send_more_than_the_total_in_many_answers():
     with running_hostile_bank(answer(b" " * (LARGEST - 1))) as bank:
-        http = BankHttp(TLS, LIMITS)
+        http = BankHttp(TLS, LIMITS, LOCAL)
         assert [len(call(http, bank.url)) for _ in range(3)] == [LARGEST - 1] * 3
         with pytest.raises(BankHttpError, match="too large"):
             call(http, bank.url)
@@ -183,7 +185,7 @@ def test_a_bank_cannot_send_more_than_the_total_in_many_answers():
 def test_a_banks_words_in_a_header_are_sent_as_they_are_or_not_at_all(value):
     """Such as the number of a consent."""
     with running_hostile_bank(answer(b"{}")) as bank:
-        http = BankHttp(TLS, LIMITS)
+        http = BankHttp(TLS, LIMITS, LOCAL)
         with pytest.raises(BankHttpError):
             call(http, bank.url, consent_id=value)
         http.close()
@@ -193,7 +195,7 @@ def test_a_banks_words_in_a_header_are_sent_as_they_are_or_not_at_all(value):
 @pytest.mark.parametrize("path", ["/a\x00b", "/\ud800", "/" + "a" * 100_000])
 def test_an_address_that_cannot_be_asked_for_is_an_error_of_the_bank(path):
     with running_hostile_bank(answer(b"{}")) as bank:
-        http = BankHttp(TLS, LIMITS)
+        http = BankHttp(TLS, LIMITS, LOCAL)
         with pytest.raises(BankHttpError):
             call(http, bank.url + path)
         http.close()
@@ -201,7 +203,7 @@ def test_an_address_that_cannot_be_asked_for_is_an_error_of_the_bank(path):
 
 def test_answers_come_one_after_another_on_one_connection():
     with running_hostile_bank(answer(b"{}")) as bank:
-        http = BankHttp(TLS, LIMITS)
+        http = BankHttp(TLS, LIMITS, LOCAL)
         assert [call(http, bank.url) for _ in range(3)] == [b"{}"] * 3
         http.close()
         assert len(bank.visits) == 1

@@ -37,6 +37,7 @@ WITHOUT_CUSTOMERS = {
     "pgqueuer_log": QUEUE,
     "pgqueuer_schedules": QUEUE,
     "pgqueuer_statistics": QUEUE,
+    "egress_days": "hosts and counts of the installation",
     "provider_findings": OF_PROVIDERS,
     "provider_outages": OF_PROVIDERS,
     "provider_outcomes": OF_PROVIDERS,

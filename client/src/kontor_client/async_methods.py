@@ -300,6 +300,7 @@ class AsyncMethods(AsyncRunner):
     list_jobs = awaited(operators.list_jobs)
     list_held_jobs = awaited(operators.list_held_jobs)
     list_workers = awaited(operators.list_workers)
+    list_egress = awaited(operators.list_egress)
     list_audit_entries = awaited(operators.list_audit_entries)
     verify_audit_trail = awaited(operators.verify_audit_trail)
     check_health = awaited(operators.check_health)

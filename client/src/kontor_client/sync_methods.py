@@ -300,6 +300,7 @@ class SyncMethods(SyncRunner):
     list_jobs = waited(operators.list_jobs)
     list_held_jobs = waited(operators.list_held_jobs)
     list_workers = waited(operators.list_workers)
+    list_egress = waited(operators.list_egress)
     list_audit_entries = waited(operators.list_audit_entries)
     verify_audit_trail = waited(operators.verify_audit_trail)
     check_health = waited(operators.check_health)

@@ -22,6 +22,7 @@ from kontor.api import (  # noqa: F401 (declares the operations)
     management_v1,
     oauth2,
     oauth2_metadata,
+    ops_egress_v1,
     ops_interventions_v1,
     ops_v1,
     providers_v2,

@@ -13,7 +13,9 @@ from psycopg import Error
 from psycopg_pool import PoolTimeout
 
 from kontor import __version__
+from kontor.domain.egress import PurposeTotal
 from kontor.domain.operator_views import DeliveryCounts
+from kontor.egress import Purpose
 from kontor.services.compute import ComputeObserver
 from kontor.services.operations import OpsFigures, RefreshFigures, SystemFigures
 
@@ -96,12 +98,22 @@ async def _read_state(figures: OpsFigures) -> _State:
         refreshes = await figures.count_refreshes(None)
         deliveries = await figures.count_deliveries(None)
         system = await figures.count_system()
+        egress = await figures.sum_egress()
     except (Error, PoolTimeout, TimeoutError, OSError) as error:
         log.warning("metrics.incomplete", reason=type(error).__name__)
         is_up.add_metric([], 0)
         return _State([is_up, build])
     is_up.add_metric([], 1)
-    return _State([is_up, build, *_show_refreshes(refreshes), _show_deliveries(deliveries), *_show_system(system)])
+    return _State(
+        [
+            is_up,
+            build,
+            *_show_refreshes(refreshes),
+            _show_deliveries(deliveries),
+            *_show_system(system),
+            *_show_egress(egress),
+        ]
+    )
 
 
 def _gauge(name: str, text: str, *labels: str) -> GaugeMetricFamily:
@@ -153,3 +165,20 @@ def _show_system(figures: SystemFigures) -> list[GaugeMetricFamily]:
     for version, count in figures.worker_versions.items():
         versions.add_metric([version], count)
     return [outages, jobs, workers, versions]
+
+
+def _show_egress(totals: list[PurposeTotal]) -> list[GaugeMetricFamily]:
+    """By purpose alone: hosts may be many, and are listed at /ops/v1/egress."""
+    hosts = _gauge("kontor_egress_hosts", "Hosts that were connected to today (UTC)", "purpose")
+    connections = _gauge("kontor_egress_connections", "Connections to other hosts today (UTC)", "purpose", "result")
+    size = _gauge("kontor_egress_bytes", "Bytes of HTTP to and from other hosts today (UTC)", "purpose", "direction")
+    found = {total.purpose: total for total in totals}
+    for purpose in map(str, Purpose):
+        total = found.get(purpose) or PurposeTotal(purpose, 0, 0, 0, 0, 0, 0)
+        hosts.add_metric([purpose], total.hosts)
+        connections.add_metric([purpose, "open"], total.connections)
+        connections.add_metric([purpose, "failed"], total.failures)
+        connections.add_metric([purpose, "refused"], total.refused)
+        size.add_metric([purpose, "sent"], total.bytes_sent)
+        size.add_metric([purpose, "received"], total.bytes_received)
+    return [hosts, connections, size]

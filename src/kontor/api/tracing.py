@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kontor import __version__
+from kontor.egress import Destination, Purpose, find_host, make_guarded_adapter
+
+if TYPE_CHECKING:
+    from requests import Session
 
 EXPORT_SECONDS = 2  # also what a collector that is away can delay our end by
 
@@ -48,7 +52,9 @@ class OpenTelemetryTracing(Tracing):
 
         resource = Resource.create({"service.name": "kontor", "service.version": __version__})
         self._provider = TracerProvider(resource=resource)
-        exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=EXPORT_SECONDS)
+        exporter = OTLPSpanExporter(
+            endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=EXPORT_SECONDS, session=_open_session(endpoint)
+        )
         self._provider.add_span_processor(BatchSpanProcessor(exporter, schedule_delay_millis=1000))
         self._tracer = self._provider.get_tracer("kontor")
         self._propagator = TraceContextTextMapPropagator()
@@ -84,6 +90,17 @@ class _OpenSpan:
         self._span.set_attribute("kontor.operation", operation)
         if status >= 500:
             self._span.set_status(self._error)
+
+
+def _open_session(endpoint: str) -> "Session":
+    """Connections to the collector only."""
+    from requests import Session
+
+    destination = Destination(Purpose.TRACING, frozenset({find_host(endpoint)}))
+    session = Session()
+    for scheme in ("https://", "http://"):
+        session.mount(scheme, make_guarded_adapter(destination))
+    return session
 
 
 def make_tracing(endpoint: str | None) -> Tracing:

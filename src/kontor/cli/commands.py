@@ -50,6 +50,7 @@ COMMANDS = {
     "backup": ("kontor.cli.backups:backup", "Back up the database, with PostgreSQL's pg_dump, while processes run."),
     "restore": ("kontor.cli.backups:restore", "Restore a backup into an empty database, and erase again."),
     "erasures": ("kontor.cli.erasures:erasures", "Erase again what a restored backup has brought back."),
+    "egress": ("kontor.cli.egress:egress", "Connections to other hosts: what for, how often, how many bytes."),
     "audit": ("kontor.cli.audit:audit", "The audit trail: read it, prove that it is whole."),
 }
 

@@ -10,11 +10,13 @@ import ssl
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpcore
 import httpx
+
+from kontor.egress import Destination, EgressRefusedError, Tally, check_host, find_host, opening
 
 MOST_ADDRESSES = 4  # of one host name
 WRITE_BYTES = 16 * 1024  # between two looks at the clock
@@ -63,9 +65,12 @@ class HttpAnswer:
 
 
 class BankHttp:
-    """Connections to one bank, for one step of a dialogue."""
+    """Connections to one bank, for one step of a dialogue. It reaches the hosts of its destination only."""
 
-    def __init__(self, tls: ssl.SSLContext, limits: HttpLimits, proxy: str | None = None) -> None:
+    def __init__(
+        self, tls: ssl.SSLContext, limits: HttpLimits, destination: Destination, proxy: str | None = None
+    ) -> None:
+        self._destination = destination
         self._limits = limits
         self._clock = _Clock(limits)
         self._received = 0
@@ -75,7 +80,7 @@ class BankHttp:
             proxy=None if proxy is None else _make_proxy(proxy),
             max_connections=1,
             keepalive_expiry=IDLE_SECONDS,
-            network_backend=_Backend(self._clock),
+            network_backend=_Backend(self._clock, _add_proxy(destination, proxy)),
         )
 
     def close(self) -> None:
@@ -85,13 +90,14 @@ class BankHttp:
     def stream(self, method: str, url: str, headers: Mapping[str, str], content: bytes) -> Iterator[HttpAnswer]:
         """One exchange. Raises BankHttpError for everything but an answer; a redirect is one."""
         try:
+            check_host(self._destination, find_host(url))
             request = _make_request(method, url, headers, content)
             self._clock.start()
             with self._pool.stream(**request, extensions={"timeout": self._limit_time()}) as response:
                 yield HttpAnswer(response, self)
         except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError) as error:
             raise BankHttpError(type(error).__name__) from None
-        except (httpcore.ProxyError, httpcore.UnsupportedProtocol) as error:
+        except (httpcore.ProxyError, httpcore.UnsupportedProtocol, EgressRefusedError) as error:
             raise BankHttpError(type(error).__name__) from None
         except (httpx.InvalidURL, UnicodeError, ssl.SSLError) as error:
             raise BankHttpError(type(error).__name__) from None
@@ -111,6 +117,10 @@ class BankHttp:
             "write": limits.read_seconds,
             "pool": limits.connect_seconds,
         }
+
+
+def _add_proxy(destination: Destination, proxy: str | None) -> Destination:
+    return destination if proxy is None else replace(destination, hosts=destination.hosts | {find_host(proxy)})
 
 
 def _make_proxy(url: str) -> httpcore.Proxy:
@@ -152,8 +162,9 @@ class _Clock:
 
 
 class _Backend(httpcore.NetworkBackend):
-    def __init__(self, clock: _Clock) -> None:
+    def __init__(self, clock: _Clock, destination: Destination) -> None:
         self._clock = clock
+        self._destination = destination
         self._sockets = httpcore.SyncBackend()
 
     def connect_tcp(
@@ -165,6 +176,7 @@ class _Backend(httpcore.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
         """The time to connect is that for all addresses of the host."""
+        tally = check_host(self._destination, host)
         end = time.monotonic() + (math.inf if timeout is None else timeout)
         failure: Exception = httpcore.ConnectError("the host has no address")
         for address in _find_addresses(host, port):
@@ -172,11 +184,12 @@ class _Backend(httpcore.NetworkBackend):
             if left <= 0:
                 raise httpcore.ConnectTimeout("the deadline has passed")
             try:
-                connected = self._sockets.connect_tcp(address, port, left, local_address, socket_options)
+                with opening(tally):
+                    connected = self._sockets.connect_tcp(address, port, left, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
                 continue
-            return _Stream(connected, self._clock)
+            return _Stream(connected, self._clock, tally)
         raise failure
 
 
@@ -189,17 +202,22 @@ def _find_addresses(host: str, port: int) -> list[str]:
 
 
 class _Stream(httpcore.NetworkStream):
-    def __init__(self, stream: httpcore.NetworkStream, clock: _Clock) -> None:
+    def __init__(self, stream: httpcore.NetworkStream, clock: _Clock, tally: Tally) -> None:
         self._stream = stream
         self._clock = clock
+        self._tally = tally
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, self._clock.limit(timeout, httpcore.ReadTimeout))
+        piece = self._stream.read(max_bytes, self._clock.limit(timeout, httpcore.ReadTimeout))
+        self._tally.count_received(len(piece))
+        return piece
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         for start in range(0, len(buffer), WRITE_BYTES):
             left = self._clock.limit(timeout, httpcore.WriteTimeout)
-            self._stream.write(buffer[start : start + WRITE_BYTES], left)
+            piece = buffer[start : start + WRITE_BYTES]
+            self._stream.write(piece, left)
+            self._tally.count_sent(len(piece))
 
     def close(self) -> None:
         self._stream.close()
@@ -208,7 +226,7 @@ class _Stream(httpcore.NetworkStream):
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
         left = self._clock.limit(timeout, httpcore.ConnectTimeout)
-        return _Stream(self._stream.start_tls(ssl_context, server_hostname, left), self._clock)
+        return _Stream(self._stream.start_tls(ssl_context, server_hostname, left), self._clock, self._tally)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from kontor.domain.secrets import Secret
+from kontor.egress import Destination, EgressRefusedError, GuardedTransport, Purpose, find_host
 from kontor.storage.keys import KeyUnusableError, SealingKey
 
 TIMEOUT_SECONDS: Final = 10
@@ -57,15 +58,12 @@ class TransitKey:
         if self.namespace is not None:
             headers["X-Vault-Namespace"] = self.namespace
         try:
-            answer = httpx.post(
-                f"{self.address.rstrip('/')}/v1/{mount}/{operation}/{name}",
-                json=body,
-                headers=headers,
-                timeout=TIMEOUT_SECONDS,
-                verify=ssl.create_default_context(),
-                trust_env=False,
-            )
-        except httpx.HTTPError as error:
+            destination = Destination(Purpose.VAULT, frozenset({find_host(self.address)}))
+            transport = GuardedTransport(destination, ssl.create_default_context())
+            with httpx.Client(transport=transport, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
+                address = f"{self.address.rstrip('/')}/v1/{mount}/{operation}/{name}"
+                answer = client.post(address, json=body, headers=headers)
+        except (httpx.HTTPError, EgressRefusedError) as error:
             # The message may name the request; the kind is enough to act on.
             raise KeyUnusableError(f"Vault cannot be reached ({type(error).__name__}).") from None
         return _read_answer(answer)

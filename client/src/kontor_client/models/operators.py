@@ -241,6 +241,20 @@ class Worker(Model, rename={"started_at": "startedAt", "seen_at": "seenAt", "is_
     is_alive: bool
 
 
+class OutboundHost(Model, rename="camel"):
+    """A host that the installation has connected to, with the counts of some days."""
+
+    host: str
+    purpose: str
+    connections: int
+    failures: int
+    refused: int
+    bytes_sent: int
+    bytes_received: int
+    first_day: date
+    last_day: date
+
+
 class AuditEntry(Model, rename="camel"):
     serial: int
     at: datetime

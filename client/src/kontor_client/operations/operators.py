@@ -3,6 +3,7 @@
 `limit` and `cursor` page a list; the header Link names the next cursor, which `request` shows.
 """
 
+from datetime import date
 from typing import Any
 
 from kontor_client.models import operators as models
@@ -127,6 +128,13 @@ def retry_job(job_id: int) -> Plan[models.Job]:
 
 def list_workers() -> Plan[list[models.Worker]]:
     return fetch(list[models.Worker], f"{OPS}/workers")
+
+
+def list_egress(
+    *, since: date | None = None, until: date | None = None, limit: int | None = None, cursor: str | None = None
+) -> Plan[list[models.OutboundHost]]:
+    """Hosts that the installation has connected to; of the last 30 days unless days are given."""
+    return fetch(list[models.OutboundHost], f"{OPS}/egress", params=_page(limit, cursor, since=since, until=until))
 
 
 def list_audit_entries(

@@ -9,13 +9,14 @@ from urllib.parse import urlsplit
 from kontor.cli.checks.findings import Finding, State, ok, problem, warning
 from kontor.config import Settings
 from kontor.connectors.profiles import ProfileError
+from kontor.egress import Destination, Purpose, open_socket
 
 CONNECT_SECONDS, AT_ONCE = 5, 16
 
 
 def check_networks(settings: Settings, *, all_banks: bool) -> Iterator[Finding]:
     if settings.otlp_endpoint is not None:
-        failure = _connect(settings.otlp_endpoint, ssl.create_default_context())
+        failure = _connect(Purpose.TRACING, settings.otlp_endpoint, ssl.create_default_context())
         subject = "KONTOR_OTLP_ENDPOINT"
         if failure is None:
             yield ok(subject, f"{settings.otlp_endpoint} is reached.")
@@ -33,7 +34,7 @@ def _check_banks(settings: Settings, *, all_banks: bool) -> Iterator[Finding]:
     if not addresses:
         return
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        failures = list(threads.map(lambda address: _connect(address, trusted), addresses))
+        failures = list(threads.map(lambda address: _connect(Purpose.BANK, address, trusted), addresses))
     found = [
         problem("bank addresses", f"{address}: {failure}")
         for address, failure in zip(addresses, failures, strict=True)
@@ -61,14 +62,13 @@ def _list_addresses(settings: Settings, *, all_banks: bool) -> Iterable[str]:
                 yield provider.address
 
 
-def _connect(address: str, trusted: ssl.SSLContext) -> str | None:
+def _connect(purpose: Purpose, address: str, trusted: ssl.SSLContext) -> str | None:
     """Why the address is not reached, or None."""
     parts = urlsplit(address)
     host = parts.hostname or ""
     try:
-        with socket.create_connection(
-            (host, parts.port or (443 if parts.scheme == "https" else 80)), CONNECT_SECONDS
-        ) as plain:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        with open_socket(Destination(purpose, frozenset({host})), host, port, CONNECT_SECONDS) as plain:
             if parts.scheme == "https":
                 with trusted.wrap_socket(plain, server_hostname=host):
                     pass

@@ -19,6 +19,7 @@ from kontor.connectors.enablebanking.failures import LONGEST_WORDS, NoResponseEr
 from kontor.connectors.enablebanking.messages import Refusal
 from kontor.connectors.enablebanking.settings import EnableBankingSettings
 from kontor.connectors.enablebanking.tokens import Application
+from kontor.egress import Destination, Purpose, find_host
 
 KIND = "enablebanking"
 T = TypeVar("T")
@@ -135,7 +136,8 @@ def open_client(application: Application, settings: EnableBankingSettings, conte
         settings.most_answer_bytes,
         context.deadline,
     )
-    with closing(BankHttp(_trust(settings), limits)) as http:
+    destination = Destination(Purpose.ENABLE_BANKING, frozenset({find_host(settings.base_url)}))
+    with closing(BankHttp(_trust(settings), limits, destination)) as http:
         yield Client(http, application, settings, context)
 
 

@@ -11,6 +11,7 @@ from types import TracebackType
 
 from kontor.connectors.bank_http import BankHttp, BankHttpError, HttpLimits
 from kontor.connectors.base import Exchange
+from kontor.egress import Destination, Purpose, find_host
 
 GOOD = range(200, 300)
 
@@ -59,7 +60,8 @@ class HttpTransport:
     ) -> None:
         self._url = url
         self._record = record
-        self._http = BankHttp(tls, limits.until(deadline))
+        destination = Destination(Purpose.BANK, frozenset({find_host(url)}))
+        self._http = BankHttp(tls, limits.until(deadline), destination)
 
     def __enter__(self) -> "HttpTransport":
         return self

@@ -22,6 +22,7 @@ from kontor.connectors.xs2a.failures import NoResponseError, RefusedError, Stopp
 from kontor.connectors.xs2a.messages import Refusal
 from kontor.connectors.xs2a.signatures import load_seal
 from kontor.domain.secrets import Secret
+from kontor.egress import Destination, Purpose, find_host
 
 T = TypeVar("T")
 DETAIL = 300
@@ -219,8 +220,16 @@ def open_client(bank: Xs2aBank, settings: Xs2aSettings, credentials: Credentials
         settings.most_answer_bytes,
         context.deadline,
     )
-    with closing(BankHttp(_trust(bank, settings), limits, settings.proxy)) as http:
+    with closing(BankHttp(_trust(bank, settings), limits, _find_destination(bank), settings.proxy)) as http:
         yield Client(http, bank, settings, credentials, context)
+
+
+def _find_destination(bank: Xs2aBank) -> Destination:
+    """The hosts of the bank's profile. Links that the bank sends lead to no other."""
+    addresses = [bank.base_url]
+    if bank.token_address is not None:
+        addresses.append(urljoin(bank.base_url, bank.token_address))
+    return Destination(Purpose.BANK, frozenset(map(find_host, addresses)))
 
 
 def _trust(bank: Xs2aBank, settings: Xs2aSettings) -> ssl.SSLContext:

@@ -63,6 +63,13 @@ async def replay_delivery(visit: Visit, form: Form) -> None:
     raise GoTo(f"{BASE}/ops/webhooks/{segment(webhook_id)}", notice="replayed")
 
 
+async def show_egress(visit: Visit) -> Facts:
+    if visit.session.role is not Role.OPERATOR:  # hosts belong to no tenant
+        return {"hosts": None, "cursor": None}
+    hosts, following = await visit.api.get_page("/ops/v1/egress", limit=PAGE_ROWS, cursor=visit.query.get("cursor"))
+    return {"hosts": hosts, "cursor": following}
+
+
 async def show_jobs(visit: Visit) -> Facts:
     if visit.session.role is not Role.OPERATOR:  # jobs belong to no tenant
         return {"jobs": None, "held": [], "workers": []}
@@ -127,5 +134,6 @@ VIEWS = [
         is_operator=True,
     ),
     View("ops_jobs", "/ops/jobs", show_jobs, group="work", is_operator=True),
+    View("ops_egress", "/ops/egress", show_egress, group="work", is_operator=True),
     View("ops_audit", "/ops/audit", show_audit, group="work", is_operator=True),
 ]

@@ -19,6 +19,7 @@ from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.push import MOST_SUBSCRIPTIONS, PushKeys, PushSubscription
 from kontor.domain.webhooks import RetrySchedule
+from kontor.egress import Purpose
 from kontor.services.alerts.alerts import Alerts
 from kontor.services.alerts.push_encryption import authorize, encode_base64url, encrypt, read_point, write_point
 from kontor.services.security import Vault, auditing
@@ -140,7 +141,7 @@ class Pushes:
             "Authorization": authorize(key, subscription.endpoint, self._contact, datetime.now(UTC)),
         }
         body = encrypt(_write(message), subscription.keys, PADDED_BYTES)
-        result = await self._calls.post(subscription.endpoint, body, lambda: headers)
+        result = await self._calls.post(subscription.endpoint, body, lambda: headers, Purpose.PUSH)
         await self._store(claimed, subscription.id, result)
 
     async def _find(self, claimed: ClaimedMessage) -> tuple[PushMessage, PushSubscription] | None:

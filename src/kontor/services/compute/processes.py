@@ -15,7 +15,7 @@ from contextlib import suppress
 from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
-from kontor.services.runtime import forbid_core_files
+from kontor.services.runtime import harden_process
 
 T = TypeVar("T")
 
@@ -93,7 +93,7 @@ class ComputeProcess:
 
 def _initialise(memory_bytes: int, prepare: Callable[[], None] | None) -> None:
     """In the new process, before its first work."""
-    forbid_core_files()
+    harden_process()
     with suppress(PermissionError):  # a sandbox may forbid it, and the work can be done all the same
         os.nice(NICENESS)
     for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group; the parent decides when to end

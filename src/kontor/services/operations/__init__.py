@@ -1,5 +1,6 @@
 """What operators see and what runs by itself: figures, audit views, housekeeping, worker heartbeats."""
 
+from kontor.services.operations.egress import EgressLedger
 from kontor.services.operations.figures import AccessFigures, Check, OpsFigures, RefreshFigures, SystemFigures
 from kontor.services.operations.housekeeping import Housekeeping
 from kontor.services.operations.ops import MAX_SERIAL, Ops, Verification, view_as_client, view_as_operator
@@ -9,6 +10,7 @@ __all__ = [
     "MAX_SERIAL",
     "AccessFigures",
     "Check",
+    "EgressLedger",
     "Housekeeping",
     "Ops",
     "OpsFigures",

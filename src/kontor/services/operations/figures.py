@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from kontor.domain.egress import PurposeTotal
 from kontor.domain.operator_views import DeliveryCounts, JobCount
 from kontor.domain.operators import Viewer
+from kontor.services.operations.egress import EgressLedger
 from kontor.services.operations.refresh_outcomes import OutcomeTally
 from kontor.services.runtime import Clock, SingleFlightCache
 from kontor.storage import ops, ops_jobs, ops_providers, ops_refreshes, ops_webhooks, workers
@@ -55,14 +57,16 @@ class Check:
 
 
 class OpsFigures:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, egress: EgressLedger) -> None:
         self._database = database
+        self._ledger = egress
         self._clock = clock
         self._outcomes = OutcomeTally(database)
         self._refreshes: SingleFlightCache[UUID | None, RefreshFigures] = SingleFlightCache(self._count_refreshes)
         self._accesses: SingleFlightCache[UUID | None, AccessFigures] = SingleFlightCache(self._count_accesses)
         self._deliveries: SingleFlightCache[UUID | None, DeliveryCounts] = SingleFlightCache(self._count_deliveries)
         self._system: SingleFlightCache[None, SystemFigures] = SingleFlightCache(self._count_system)
+        self._egress: SingleFlightCache[None, list[PurposeTotal]] = SingleFlightCache(self._sum_egress)
 
     async def count_refreshes(self, tenant_id: UUID | None) -> RefreshFigures:
         return await self._refreshes.read(tenant_id)
@@ -105,6 +109,10 @@ class OpsFigures:
             Check("jobs", held == 0, f"{held} failed and held"),
         ]
 
+    async def sum_egress(self) -> list[PurposeTotal]:
+        """Of this day in UTC, by purpose."""
+        return await self._egress.read(None)
+
     # Parts
 
     async def _count_refreshes(self, tenant_id: UUID | None) -> RefreshFigures:
@@ -132,6 +140,9 @@ class OpsFigures:
             alive, dead = await workers.count_workers(connection)
             versions = await workers.count_versions(connection)
         return SystemFigures(outages, jobs, alive, dead, versions)
+
+    async def _sum_egress(self, nothing: None) -> list[PurposeTotal]:
+        return await self._ledger.sum_today()
 
 
 def _check_accesses(counts: RefreshCounts, total: int) -> Check:

@@ -1,6 +1,7 @@
 """Removing what has run out, in small batches."""
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 
 import structlog
 
@@ -16,6 +17,7 @@ from kontor.storage import (
     deliveries,
     demo_bank,
     dialogues,
+    egress,
     erased_payments,
     fetches,
     imports,
@@ -91,6 +93,9 @@ class Housekeeping:
             "stalled_jobs": await self._in_batches(lambda connection: queue.release_stalled_jobs(connection, BATCH)),
             "old_jobs": await self._in_batches(lambda connection: queue.delete_old_failures(connection, BATCH)),
             "old_job_log": await self._in_batches(lambda connection: queue.delete_old_log(connection, BATCH)),
+            "old_egress": await self._once(
+                lambda connection: egress.delete_old_days(connection, datetime.now(UTC).date())
+            ),
             "dead_workers": await self._once(workers.delete_dead_workers),
         }
         log.info("housekeeping", **removed)

@@ -23,6 +23,7 @@ from kontor.domain.operators import Operator, RefreshState, Viewer
 from kontor.domain.principals import Principal
 from kontor.domain.webhooks import Webhook
 from kontor.services.accesses import Refreshing
+from kontor.services.operations.egress import EgressLedger
 from kontor.services.operations.figures import OpsFigures
 from kontor.services.operations.interventions import Interventions
 from kontor.services.runtime import Clock, SingleFlightCache
@@ -57,7 +58,8 @@ class Ops:
     def __init__(self, database: Database, clock: Clock, refreshing: Refreshing) -> None:
         self._database = database
         self._clock = clock
-        self.figures = OpsFigures(database, clock)
+        self.egress = EgressLedger(database)
+        self.figures = OpsFigures(database, clock, self.egress)
         self.interventions = Interventions(database, clock, refreshing)
         self._providers: SingleFlightCache[None, list[ProviderRow]] = SingleFlightCache(self._list_providers)
         self._verifications: SingleFlightCache[UUID | None, Verification] = SingleFlightCache(self._verify)

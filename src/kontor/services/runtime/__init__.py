@@ -4,6 +4,7 @@ from kontor.services.runtime import fault_points
 from kontor.services.runtime.clock import Clock
 from kontor.services.runtime.core_files import forbid_core_files
 from kontor.services.runtime.correlation import correlation_id
+from kontor.services.runtime.hardening import harden_process
 from kontor.services.runtime.parents import end_with_parent
 from kontor.services.runtime.single_flight_cache import SingleFlightCache
 from kontor.services.runtime.threads import DaemonThreads, run_in, start_in
@@ -16,6 +17,7 @@ __all__ = [
     "end_with_parent",
     "fault_points",
     "forbid_core_files",
+    "harden_process",
     "run_in",
     "start_in",
 ]

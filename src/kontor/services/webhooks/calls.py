@@ -24,6 +24,7 @@ from kontor.domain.callbacks import DEFAULT_PORTS
 from kontor.domain.errors import InvalidError
 from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import DeliveryFailure, Target, check_target, read_retry_after, read_target
+from kontor.egress import Destination, GuardedAsyncTransport, Purpose
 
 CALL_SECONDS = 15
 CONNECT_SECONDS = 5
@@ -107,11 +108,13 @@ class WebhookCalls:
 
         return await self.post(url, message.body, make_headers)
 
-    async def post(self, url: str, body: bytes, make_headers: Callable[[], dict[str, str]]) -> CallResult:
+    async def post(
+        self, url: str, body: bytes, make_headers: Callable[[], dict[str, str]], purpose: Purpose = Purpose.WEBHOOK
+    ) -> CallResult:
         """One attempt, with headers made for each address that is tried."""
         try:
             async with asyncio.timeout(self._call_seconds):
-                return await self._post(url, body, make_headers)
+                return await self._post(url, body, make_headers, purpose)
         except InvalidError:
             return CallResult(None, DeliveryFailure.ADDRESS)
         except (TimeoutError, httpx.TimeoutException):
@@ -121,13 +124,16 @@ class WebhookCalls:
         except (httpx.HTTPError, httpx.InvalidURL):
             return CallResult(None, DeliveryFailure.PROTOCOL)
 
-    async def _post(self, url: str, body: bytes, make_headers: Callable[[], dict[str, str]]) -> CallResult:
+    async def _post(
+        self, url: str, body: bytes, make_headers: Callable[[], dict[str, str]], purpose: Purpose
+    ) -> CallResult:
         target = read_target(url)
         addresses = await self._find_addresses(target)
         limits = httpx.Timeout(self._call_seconds, connect=min(CONNECT_SECONDS, self._call_seconds))
         # No proxy of the environment: it would resolve the name again, and reach what we may not.
+        transport = GuardedAsyncTransport(Destination(purpose, frozenset(addresses), target.host), self._trust)
         async with httpx.AsyncClient(
-            verify=self._trust, trust_env=False, follow_redirects=False, timeout=limits
+            transport=transport, trust_env=False, follow_redirects=False, timeout=limits
         ) as client:
             for number, address in enumerate(addresses[:MAX_ADDRESSES], 1):
                 request = client.build_request(
