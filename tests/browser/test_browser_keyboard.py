@@ -1,22 +1,11 @@
 """With the keyboard alone: every step can be reached, is marked when it is, and can be taken."""
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
 from browser.form_driver import TANS
+from browser.keyboard import tab_to
 from consenting import new_login
-
-MARK = "one => { const style = getComputedStyle(one); return style.outlineStyle + ' ' + style.outlineWidth; }"
-
-
-def tab_to(page: Page, target: Locator) -> None:
-    """Tab until it has the focus; every place that is passed must be marked."""
-    for _ in range(40):
-        if target.evaluate("one => one === document.activeElement"):
-            break
-        page.keyboard.press("Tab")
-    expect(target).to_be_focused()
-    assert target.evaluate(MARK) not in ("none 0px", "auto 0px")
 
 
 @pytest.mark.parametrize("language", ["de", "en"])

@@ -1,63 +1,82 @@
-"""Customers, advisers and operators in a browser: each acts in pages of their own, at both widths and by keyboard."""
+"""Customers, advisers, developers and operators, each in pages of their own, with the keyboard alone."""
 
 from datetime import datetime, timedelta
+from uuid import uuid4
 
 import pytest
+from playwright.sync_api import expect
 
 from banking import href, new_customer
-from browser.accessibility import DESKTOP, PHONE, find_problems
-from console_site import make_console_adviser
+from browser.keyboard import TWO_LOOKS, Person
+from console_site import make_console_adviser, password_of
 from kontor.pages.formatting import BERLIN
 
 DISCLOSURES = "/customer/v2/freigaben"
+OPERATION = "list_all_transactions"
 
 
-def look_at(page, is_phone):
-    """Dark on a phone, light on a desktop."""
-    assert find_problems(page, *(("dark", PHONE) if is_phone else ("light", DESKTOP))) == []
+@pytest.fixture(params=TWO_LOOKS, ids=str)
+def enter(request, new_console_context, console_site):
+    """Somebody with a keyboard in front of a page of the console, not signed in."""
+
+    def go_to(path):
+        person = Person(new_console_context(**request.param.options).new_page(), request.param)
+        person.page.goto(console_site.url + path)
+        return person
+
+    return go_to
 
 
-def press(page, selector, key="Enter"):
-    """Without a mouse."""
-    page.locator(selector).focus()
-    page.keyboard.press(key)
+def sign_in(person, customer):
+    person.at("sign_in")
+    person.choose("#tenant", customer.tenant.name)
+    person.enter("#username", customer.username)
+    person.enter("#password", password_of(customer))
+    person.page.keyboard.press("Enter")
+    expect(person.page.locator("body.signed-in")).to_be_visible()
 
 
-@pytest.mark.parametrize("is_phone", [False, True])
-def test_a_customer_shares_an_adviser_reads_and_the_customer_sees_it_and_withdraws(
-    open_console, console_site, is_phone
-):
+@pytest.fixture
+def operator(enter, console_site):
+    person = enter("/ops")
+    person.at("operator_sign_in")
+    person.enter("#operator-token", console_site.operator_token)
+    person.page.keyboard.press("Enter")
+    person.at("ops")
+    return person
+
+
+def test_a_customer_shares_an_adviser_reads_and_the_customer_sees_it_and_withdraws(enter, console_site):
     customer, adviser = new_customer(console_site.advised), make_console_adviser(console_site)
-    page = open_console("/disclosures", customer=customer, is_phone=is_phone)
-    press(page, "#scope-contracts", "Space")
-    press(page, "#whom-one", "Space")
-    page.fill("#adviser", adviser.reference)
-    look_at(page, is_phone)
-    press(page, "#preview")
-    page.wait_for_selector("#give")
-    shown = page.locator(".recorded").inner_text()
-    look_at(page, is_phone)
-    press(page, "#give")
-    page.wait_for_url("**/disclosures?notice=disclosure_given")
-    assert page.get_by_role("status").inner_text() == "Ihre Freigabe gilt ab sofort."
+    person = enter("/disclosures")
+    sign_in(person, customer)
+    person.press("#scope-contracts", "Space")
+    person.press("#whom-all", "ArrowDown")
+    person.enter("#adviser", adviser.reference)
+    person.at("disclosures")
+    person.press("#preview")
+    shown = person.page.locator(".recorded").inner_text()
+    person.check()
+    person.press("#give")
+    expect(person.page.get_by_role("status")).to_have_text("Ihre Freigabe gilt ab sofort.")
     (given,) = customer.read(DISCLOSURES)
     assert given["text"] == shown
 
-    office = open_console("/adviser", customer=adviser, is_phone=is_phone)
-    look_at(office, is_phone)
-    office.click("table.customers a")
-    look_at(office, is_phone)
-    office.get_by_role("link", name="Öffnen").click()
-    office.wait_for_selector("main[data-view=customer_contracts]")
-    look_at(office, is_phone)
+    office = enter("/adviser")
+    sign_in(office, adviser)
+    office.at("customers")
+    office.press("table.customers a")
+    office.at("customer")
+    office.press(office.page.get_by_role("link", name="Öffnen"))
+    office.at("customer_contracts")
 
-    page.get_by_role("link", name="Wer hat was gelesen?").click()
-    assert adviser.reference in page.locator("#reads").inner_text()
-    look_at(page, is_phone)
-    press(page, "#withdraw")
-    page.wait_for_url("**notice=disclosure_withdrawn")
-    office.reload()
-    office.wait_for_selector("text=nichts freigegeben")
+    person.press(person.page.get_by_role("link", name="Wer hat was gelesen?"))
+    person.at("disclosure")
+    assert adviser.reference in person.page.locator("#reads").inner_text()
+    person.press("#withdraw")
+    person.page.wait_for_url("**notice=disclosure_withdrawn")
+    office.page.reload()
+    expect(office.page.get_by_text("nichts freigegeben")).to_be_visible()
 
 
 @pytest.fixture
@@ -78,39 +97,99 @@ def payer(console_site):
     return customer
 
 
-@pytest.mark.parametrize("is_phone", [False, True])
-def test_a_customer_names_cancels_and_hides_a_contract_and_brings_it_back(open_console, payer, is_phone):
-    page = open_console("/contracts", customer=payer, is_phone=is_phone)
-    page.locator("table.contracts th a").first.click()
-    page.fill("#name", "Mein Studio")
-    page.select_option("#notice-period", "P3M")
-    page.fill("#minimum-term-end", "2031-12-31")
-    press(page, "#save")
+def test_a_customer_names_cancels_and_hides_a_contract_and_brings_it_back(enter, payer):
+    person = enter("/contracts")
+    sign_in(person, payer)
+    person.press(person.page.locator("table.contracts th a").first)
+    person.at("contract")
+    person.enter("#name", "Mein Studio")
+    person.choose("#notice-period", "3")
+    expect(person.page.locator("#notice-period")).to_have_value("P3M")
+    person.reach("#minimum-term-end")
+    person.page.keyboard.type("12122031")  # in whichever order the browser asks for day and month
+    person.press("#save")
+    page = person.page
     page.wait_for_url("**notice=contract_saved")
     assert page.locator("h1").inner_text() == "Mein Studio"
-    assert page.locator(".tile", has_text="Kündigen bis").locator("dd").inner_text().startswith("30.09.2031")
+    assert page.locator(".tile", has_text="Kündigen bis").locator("dd").inner_text().startswith("12.09.2031")
     assert page.get_by_role("status").is_visible()
-    look_at(page, is_phone)
+    person.at("contract")
     with page.expect_download() as download:
-        press(page, "#cancellation")
+        person.press("#cancellation")
     assert download.value.suggested_filename == "kuendigung.pdf"
-    press(page, "#hide")
+    person.press("#hide")
     page.wait_for_url("**show=hidden**")
-    look_at(page, is_phone)
-    page.get_by_role("button", name="Mein Studio wieder anzeigen").press("Enter")
+    person.at("contracts")
+    person.press(page.get_by_role("button", name="Mein Studio wieder anzeigen"))
     page.wait_for_url("**notice=contract_restored")
     assert page.locator("table.contracts").get_by_text("Mein Studio").is_visible()
 
 
-@pytest.mark.parametrize("is_phone", [False, True])
-def test_an_operator_opens_an_access_and_pauses_it_after_a_question(open_console, console_site, is_phone):
+def test_a_developer_finds_first_calls_and_calls_an_operation(enter, console_site):
+    person = enter("/quickstart")
+    sign_in(person, console_site.rich)
+    person.at("quickstart")
+    person.press(person.page.locator("nav.tabs").get_by_role("link", name="Python"))
+    expect(person.page.locator("#code-python")).to_contain_text("from kontor_client import Kontor")
+    person.at("quickstart")
+    person.press(person.page.locator("main").get_by_role("link", name="API", exact=False).first)
+    expect(person.page.locator("h1")).to_have_text("Kontor API")
+    person.check()
+    person.press("#demo-login")
+    expect(person.page.locator("#login-state")).to_have_text(f"Logged in: {console_site.rich.username}.")
+    person.enter("#filter", "transactions of all accounts newest")
+    expect(person.page.locator("#found")).to_have_text("1 found")
+    person.press(f"a[href$='#{OPERATION}']")
+    form = person.page.locator(f"#{OPERATION} .try")
+    person.enter(form.locator("[data-name=limit]"), "1")
+    person.page.keyboard.press("Enter")
+    expect(form.locator(".answer p")).to_contain_text("200")
+    person.check()
+
+
+def test_an_operator_opens_an_access_and_pauses_and_resumes_it(operator, console_site):
     customer = new_customer(console_site.regulated)
     access_id = customer.add_complete("leer")
-    page = open_console(f"/ops/accesses/{customer.reference}/{access_id}", is_operator=True, is_phone=is_phone)
-    look_at(page, is_phone)
-    page.locator("#actions").get_by_role("link", name="Pausieren").press("Enter")
-    page.wait_for_selector("#confirmation")
-    look_at(page, is_phone)
-    press(page, "#confirm")
-    page.wait_for_url("**notice=access_pause")
-    assert page.get_by_role("heading", name="Von einem Betreiber pausiert").is_visible()
+    operator.go("Bankzugänge")
+    operator.at("ops_accesses")
+    operator.page.goto(f"{console_site.url}/ops/accesses/{customer.reference}/{access_id}")  # however many there are
+    operator.at("ops_access")
+    for action, name in (("pause", "Pausieren"), ("resume", "Fortsetzen")):
+        operator.press(operator.page.locator("#actions").get_by_role("link", name=name))
+        expect(operator.page.locator("#confirmation")).to_be_visible()
+        operator.check()
+        operator.press("#confirm")
+        operator.page.wait_for_url(f"**notice=access_{action}")
+        is_paused = operator.page.get_by_role("heading", name="Von einem Betreiber pausiert").is_visible()
+        assert is_paused == (action == "pause")
+        operator.at("ops_access")
+
+
+@pytest.fixture
+def held_job(console_site, owner):
+    [job_id] = owner.execute(
+        "insert into pgqueuer (priority, status, entrypoint, payload, attempts) values (0, 'failed', 'nothing', %s, 3)"
+        " returning id",
+        [uuid4().bytes],
+    ).fetchone()
+    owner.execute(
+        "insert into pgqueuer_log (job_id, status, priority, entrypoint, traceback) values (%s, 'failed', 0, 'nothing',"
+        """ '{"exception_type": "KeyError", "exception_message": "a secret"}')""",
+        [job_id],
+    )
+    yield job_id
+    owner.execute("delete from pgqueuer where id = %s", [job_id])
+
+
+def test_an_operator_sees_why_a_job_was_held_and_queues_it_again(operator, held_job):
+    operator.go("Jobs und Worker")
+    operator.at("ops_jobs")
+    operator.press(f"main a[href$='/ops/jobs/{held_job}']")
+    expect(operator.page.locator("#events")).to_contain_text("KeyError")
+    operator.at("ops_job")
+    operator.press("#actions a")
+    expect(operator.page.locator("#confirmation")).to_be_visible()
+    operator.check()
+    operator.press("#confirm")
+    expect(operator.page.get_by_role("status")).to_have_text("Der Job ist wieder in der Warteschlange.")
+    operator.at("ops_job")
