@@ -329,7 +329,8 @@ def test_nobodys_contract_and_another_users_contract_are_not_found(visitor, untr
 @pytest.mark.parametrize(
     "address",
     ["contracts?show=some", "contracts?sort=x", "cashflow?by=week", "cashflow?span=99", "cashflow?savings=maybe",
-     "cashflow?tag=x", "cashflow?of=NOTHING", "cashflow?of=NET"],
+     "cashflow?tag=x", "cashflow?of=NOTHING", "cashflow?of=NET", "cashflow?month=2026-13", "cashflow?month=2999-01",
+     "cashflow?month=1969-12"],
 )  # fmt: skip
 def test_a_query_that_no_page_makes_is_refused(visitor, address):
     assert visitor.get(f"/console/{address}").status_code == 400
@@ -347,6 +348,28 @@ def test_cashflow_shows_the_apis_sums_and_expectations(visitor, api):
     }
     last = (find_today().replace(day=1) - timedelta(days=1)).strftime("%Y_M%m")
     assert euros(recent[last]) in page
+
+
+def test_a_month_of_the_cashflow_shows_its_sums_alone_and_leads_to_the_months_beside_it(visitor, api):
+    flows = {flow["tagTreeItem"]["systemName"]: flow["details"]["statistics"]
+             for flow in api.read(f"{CASHFLOW}?catLevel=main")}  # fmt: skip
+    current = find_today().replace(day=1)
+    last = (current - timedelta(days=1)).replace(day=1)
+    before = (last - timedelta(days=1)).replace(day=1)
+    page = visitor.get(f"/console/cashflow?month={last:%Y-%m}").text
+    for name in ("INCOME", "EXPENSES", "NET"):
+        [amount] = [
+            found["cashflow"] for found in flows[name] if found["tagTreeItem"]["systemName"] == f"{last:%Y_M%m}"
+        ]
+        assert euros(amount) in html.unescape(page).replace("\N{NO-BREAK SPACE}", " "), name
+    assert re.search(f'rel="prev" href="[^"]*month={before:%Y-%m}', page)
+    assert re.search(f'rel="next" href="[^"]*month={current:%Y-%m}', page)
+    assert 'rel="next"' not in visitor.get(f"/console/cashflow?month={current:%Y-%m}").text
+    first = min(
+        found["tagTreeItem"]["systemName"] for found in flows["NET"] if "_M" in found["tagTreeItem"]["systemName"]
+    )
+    assert 'rel="prev"' not in visitor.get(f"/console/cashflow?month={first.replace('_M', '-')}").text
+    assert page.count('<th scope="col"') == 2
 
 
 def test_a_main_category_opens_into_its_subcategories(visitor, api):

@@ -1,5 +1,6 @@
 """Every sum that a page shows is the sum of what the page shows beside it, to the cent."""
 
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -7,10 +8,15 @@ from lxml import html
 
 from banking import new_customer
 from kontor.console.views import VIEWS
+from kontor.pages.formatting import BERLIN
 
 PATHS = [view.url for view in VIEWS if not view.is_operator and not view.is_adviser and "{" not in view.path]
 CASHFLOW = "/console/cashflow"
-CHOICES = [f"{CASHFLOW}?by=quarter", f"{CASHFLOW}?by=year", f"{CASHFLOW}?savings=without", f"{CASHFLOW}?span=24"]
+LAST_MONTH = datetime.now(BERLIN).replace(day=1) - timedelta(days=1)
+CHOICES = [
+    f"{CASHFLOW}?{choice}"
+    for choice in ("by=quarter", "by=year", "savings=without", "span=24", f"month={LAST_MONTH:%Y-%m}")
+]
 DEMO_PEOPLE = (
     "arbeitslos", "azubi", "berufseinstieg", "demo1", "elternzeit", "familie", "freiberuf", "rente", "schulden",
     "student", "trennung", "umzug", "vermoegend",

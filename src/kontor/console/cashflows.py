@@ -124,6 +124,10 @@ def _make_month(number: int, current: int, language: str) -> Span:
     return Span(f"{year}_M{month:02}", label, number == current, number > current)
 
 
+def find_month(first: date, today: date, language: str) -> Span:
+    return _make_month(first.year * 12 + first.month - 1, today.year * 12 + today.month - 1, language)
+
+
 def drop_empty_start(spans: Sequence[Span], flow: Flow) -> list[Span]:
     """Without spans before the first booking, of which there is nothing to say."""
     first = next((at for at, span in enumerate(spans) if span.name in flow.booked), max(len(spans) - 1, 0))

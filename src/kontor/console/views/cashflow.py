@@ -1,5 +1,6 @@
 """Cashflow: what came in and went out, what it was for, and what is to be expected."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -13,11 +14,12 @@ from kontor.console.cashflows import (
     add_coming_month,
     drop_empty_start,
     find_aggregates,
+    find_month,
     list_spans,
     read_flows,
 )
 from kontor.console.charts import Chart, Series
-from kontor.console.entry_filters import link_entries
+from kontor.console.entry_filters import link_entries, step_month
 from kontor.console.figure_links import CategoryLinks, find_days, list_pending
 from kontor.console.gateway import together
 from kontor.console.visits import Facts, View, Visit
@@ -34,22 +36,35 @@ AVERAGED_MONTHS = 12
 # For what has no colour of its own.
 COLOURS = ("housing", "living", "insurance", "recreation", "mobility", "shopping", "health", "education")
 _CENT = Decimal("0.01")
+_MONTH = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the address asks for."""
+    """What the address asks for; `month` is `2026-11` and alone on its page, empty for all."""
 
     unit: str
     count: str
     tag: str
     savings: str
     main: str | None
+    month: str = ""
+
+    @property
+    def first_day(self) -> date | None:
+        return date.fromisoformat(f"{self.month}-01") if self.month else None
 
     def keep(self, **changes: str | None) -> dict[str, str]:
         """The query of a link that changes only this."""
-        values = {"by": self.unit, "span": self.count, "tag": self.tag, "savings": self.savings, "of": self.main}
+        time = {"month": self.month} if self.month else {"by": self.unit, "span": self.count}
+        values = time | {"tag": self.tag, "savings": self.savings, "of": self.main}
         return {name: value for name, value in (values | changes).items() if value is not None}
+
+    def find_spans(self, visit: Visit, net: Flow) -> list[Span]:
+        if self.first_day is not None:
+            return [find_month(self.first_day, visit.today, visit.language)]
+        count = COUNTS.get(self.unit, int(self.count))
+        return drop_empty_start(list_spans(self.unit, count, visit.today, visit.language), net)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +104,7 @@ async def show(visit: Visit) -> Facts:
     facts: Facts = {"choice": choice, "units": UNITS, "tags": TAGS, "aggregates": aggregates}
     if aggregates is None:
         return facts
-    count = COUNTS.get(choice.unit, int(choice.count))
-    spans = drop_empty_start(list_spans(choice.unit, count, visit.today, visit.language), aggregates.net)
+    spans = choice.find_spans(visit, aggregates.net)
     parent = find_parent(mains, choice)
     details = mains if parent is None and choice.tag == "categories" else read_flows(answers[-1])
     lines = list_lines(details, spans, choice, visit.texts)
@@ -105,14 +119,27 @@ async def show(visit: Visit) -> Facts:
         "spans": spans,
         "headings": [(span.label, link_span(span)) for span in reversed(spans)],
         "parent": parent,
-        "chart": draw_totals(visit, aggregates, spans, choice),
-        "parts": draw_parts(visit.texts, lines, spans),
+        "switch": list_months(visit.today, choice, aggregates.net),
+        "chart": None if choice.month else draw_totals(visit, aggregates, spans, choice),
+        "parts": None if choice.month else draw_parts(visit.texts, lines, spans),
         "lines": lines if own is None else [*lines, own],
         "sum": whole,
         "averages": average_months(aggregates, visit),
         "months": add_coming_month(list_spans("month", 1, visit.today, visit.language), visit.today, visit.language),
         "excluded": aggregates.net.excluded_currencies,
     }
+
+
+def list_months(today: date, choice: Choice, net: Flow) -> Facts:
+    """Addresses of the month before and after, between the first with a booking and the current one, and of all."""
+    current = step_month(today, 0)
+    names = [name.replace("_M", "-") for name in net.booked if "_M" in name]
+    first = choice.first_day
+    before = step_month(first, -1) if first and names and min(names) < choice.month else None
+    after = step_month(first, 1) if first and choice.month < current else None
+    urls = {month: choice.keep(month=month) for month in (before, after, current) if month}
+    return {"first": first, "before": before, "after": after, "current": current, "urls": urls,
+            "all": replace(choice, month="").keep()}  # fmt: skip
 
 
 def link_span(span: Span) -> str:
@@ -124,12 +151,16 @@ def link_span(span: Span) -> str:
 def read_choice(visit: Visit) -> Choice:
     main = visit.query.get("of") or None
     tag = visit.choose("tag", TAGS)
+    month = visit.query.get("month") or ""
+    if month and not (_MONTH.fullmatch(month) and "1970-01" <= month <= step_month(visit.today, 0)):
+        raise BadRequestError
     return Choice(
         visit.choose("by", UNITS),
         visit.choose("span", ("12", "24")),
         tag,
         visit.choose("savings", ("with", "without")),
         main if tag == "categories" else None,
+        month,
     )
 
 
