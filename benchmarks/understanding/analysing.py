@@ -11,7 +11,7 @@ from uuid import UUID
 
 from benchmarks.environment import BenchmarkEnvironment
 from benchmarks.fetching import find_growth
-from kontor.analysis.orders import order_records
+from kontor.analysis.day_order import order_records
 from kontor.analysis.records import Account, Record, make_record
 from kontor.api.app import OPERATIONS
 from kontor.config import Settings
