@@ -16,11 +16,12 @@ import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from packaging.markers import Marker
+
+from kontor.cli.dora import components
 
 ROOT = Path(__file__).parents[1]
 INDEX = "https://pypi.org/pypi"
@@ -28,10 +29,6 @@ ENTRY = re.compile(
     r"^([\w.-]+)==([^\s;]+)(?: ; (.*?))? \\$((?:\n    --hash=sha256:[0-9a-f]{64}(?: \\)?)+)", re.MULTILINE
 )
 ALLOWED = re.compile(r"MIT|BSD|Apache|ISC|PSF|Python Software Foundation|Mozilla|MPL|LGPL|Lesser General|Unlicense|CC0")
-# Files of others that Kontor carries itself: where they are, and where their version stands.
-VENDORED = {
-    "chart.js": ("src/kontor/console/static/chart.js", r"Chart\.js v([\d.]+)", "MIT"),
-}
 # Why a licence that is not among the allowed ones may be used.
 EXCEPTIONS = {"text-unidecode": "offered under the Artistic License as well"}
 
@@ -58,32 +55,15 @@ def read_lock(lock: Path) -> list[Package]:
     found = []
     for name, version, marker, hashes in ENTRY.findall(text):
         is_for_here = not marker or Marker(marker).evaluate()
-        licence = read_licence(name) if is_for_here else None
+        licence = components.read_licence(name) if is_for_here else None
         found.append(Package(name, version, tuple(re.findall(r"[0-9a-f]{64}", hashes)), licence, is_for_here))
     if len(found) != len(re.findall(r"^[\w.-]+==", text, re.MULTILINE)):
         raise SystemExit(f"{lock} has lines that cannot be read.")
     return found
 
 
-def read_licence(name: str) -> str | None:
-    try:
-        facts = metadata.metadata(name)
-    except metadata.PackageNotFoundError:
-        return None
-    if expression := facts.get("License-Expression"):
-        return str(expression)
-    classifiers = [text.rpartition(" :: ")[2] for text in facts.get_all("Classifier", []) if text.startswith("License")]
-    return " | ".join(classifiers) or (facts.get("License") or "").partition("\n")[0].strip() or None
-
-
 def list_vendored() -> list[Package]:
-    found = []
-    for name, (path, pattern, licence) in VENDORED.items():
-        match = re.search(pattern, (ROOT / path).read_text(encoding="utf-8"))
-        if match is None:
-            raise SystemExit(f"{path} does not say which version of {name} it is.")
-        found.append(Package(name, match[1], (), licence))
-    return found
+    return [Package(one.name, one.version, (), one.licence) for one in components.list_vendored()]
 
 
 def make_bom(packages: Sequence[Package], vendored: Sequence[Package], at: datetime) -> dict[str, Any]:

@@ -1,6 +1,9 @@
 """A database of its own without a worker: what is put there stays as it is, so that counts can be exact."""
 
-from collections.abc import AsyncIterator, Iterator
+import asyncio
+import io
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -12,7 +15,8 @@ from operating import OperatorClient, make_tenant, running
 
 from kontor.api.app import make_app
 from kontor.bootstrap import open_services
-from kontor.config import Settings
+from kontor.cli import commands
+from kontor.config import Settings, export_settings
 from kontor.services.bundle import Services
 from kontor.services.operations import refresh_outcomes as ops_outcomes
 from kontor.services.runtime import single_flight_cache
@@ -55,3 +59,22 @@ def operator(shared_operator: OperatorClient, monkeypatch: pytest.MonkeyPatch) -
     shared_operator.clear()
     yield shared_operator
     shared_operator.clear()
+
+
+@pytest.fixture
+def kontor(
+    operator: OperatorClient, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Awaitable[tuple[int, str, str]]]:
+    """Runs a command as the program would, in a thread, since it brings an event loop of its own."""
+    for name, value in export_settings(operator.settings).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("kontor.logs.configure_logs", lambda *_: None)  # it would bind this test's standard error
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # for the main thread alone
+
+    async def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.stdin", io.StringIO())
+        capsys.readouterr()
+        code = await asyncio.to_thread(commands.run, list(arguments))
+        return code, *capsys.readouterr()
+
+    return run

@@ -1,35 +1,11 @@
 """`kontor operator` and `kontor refresh`: what they print for people and for programs, and how they refuse."""
 
-import io
 import json
-import signal
 
 import pytest
 from operating import ago, now
 
-from kontor.cli import commands
-from kontor.config import export_settings
-
 SUMMARY = {"at", "due", "late", "running", "failing", "paused", "lastDay", "oldestDueAt", "providersDown", "workers"}
-
-
-@pytest.fixture
-def kontor(operator, monkeypatch, capsys):
-    """Runs a command as the program would, in a thread, since it brings an event loop of its own."""
-    import asyncio
-
-    for name, value in export_settings(operator.settings).items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr("kontor.logs.configure_logs", lambda *_: None)  # it would bind this test's standard error
-    monkeypatch.setattr(signal, "signal", lambda *_: None)  # for the main thread alone
-
-    async def run(*arguments):
-        monkeypatch.setattr("sys.stdin", io.StringIO())
-        capsys.readouterr()
-        code = await asyncio.to_thread(commands.run, list(arguments))
-        return code, *capsys.readouterr()
-
-    return run
 
 
 async def test_an_operator_is_made_used_listed_and_deleted(operator, kontor):

@@ -220,3 +220,10 @@ async def count_accesses(connection: Connection, tenant_id: UUID | None) -> tupl
     assert all_of_them is not None
     assert expiring is not None
     return all_of_them[0], {row[0]: row[1] for row in by_status}, expiring[0]
+
+
+async def read_server_version(connection: Connection) -> str:
+    cursor = await connection.execute("select current_setting('server_version')")
+    row = await cursor.fetchone()
+    assert row is not None
+    return str(row[0])

@@ -1,5 +1,7 @@
 """How providers have been doing, for operators: all at once, and which of them are down."""
 
+from uuid import UUID
+
 from kontor.domain.operator_views import ProviderRow
 from kontor.domain.operators import RECENT
 from kontor.storage.database import Connection
@@ -44,3 +46,11 @@ async def count_outages(connection: Connection) -> int:
     row = await cursor.fetchone()
     assert row is not None
     return int(row[0])
+
+
+async def count_accesses(connection: Connection) -> dict[UUID, int]:
+    """By provider, without those whose user has not yet chosen accounts."""
+    cursor = await connection.execute(
+        "select provider_id, count(*) from all_accesses where form_session_id is null group by provider_id"
+    )
+    return {row[0]: row[1] for row in await cursor.fetchall()}

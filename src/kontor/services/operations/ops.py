@@ -110,6 +110,11 @@ class Ops:
         """Providers belong to no tenant, and everybody may know how they do."""
         return await self._providers.read(None)
 
+    async def count_accesses_by_provider(self) -> dict[UUID, int]:
+        """Of all tenants."""
+        async with self._database.connect() as connection:
+            return await ops_providers.count_accesses(connection)
+
     # Webhooks
 
     async def list_webhooks(
@@ -135,6 +140,11 @@ class Ops:
     async def list_workers(self, limit: int) -> list[Worker]:
         async with self._database.connect() as connection:
             return await workers.list_workers(connection, limit)
+
+    async def read_server_version(self) -> str:
+        """Of PostgreSQL."""
+        async with self._database.connect() as connection:
+            return await ops.read_server_version(connection)
 
     # Audit trail
 

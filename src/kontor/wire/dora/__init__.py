@@ -1,0 +1,1 @@
+"""Documents for supervisors: the register of information, and drafts of reports on incidents."""
