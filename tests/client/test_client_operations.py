@@ -210,6 +210,7 @@ CALLS = {
     "list_payments": ({"limit": 10},),
     "get_single_transfer": ("read_transfer", UUID),
     "get_bulk_transfer": ("read_transfer", UUID, {"is_bulk": True}),
+    "read_payment_evidence": (UUID,),
     "export_payment": ("export_transfer", UUID),
     "export_direct_debits": ("export_direct_debit", UUID),
     "get_single_transfer_of_product": ("read_transfer_of_product", *HERE, UUID),

@@ -34,6 +34,8 @@ def test_a_transfer_is_executed_and_shows_in_the_transactions(customer):
     access_id = customer.add_complete(f"familie+{new_id()[:8]}")
     status = pay(customer, access_id, purpose="Geburtstag von Oma")
     assert (code(status), rels(status)) == ("BA1111", ["self", "get_single_transfer"])
+    evidence = customer.read(f"/customer/v2/payment/{status['transfer']['paymentId']}/evidence")
+    assert (evidence["verification"]["result"], evidence["choice"]) == ("MATCH", "NONE"), "verified without a question"
     product = customer.product(access_id, "GIROKONTO")
     wait_for(
         lambda: [transaction.get("verwendungszweck", "") for transaction in customer.transactions(product)],

@@ -209,6 +209,7 @@ def test_without_stored_accounts_the_bank_is_asked_for_at_once(redirecting):
 def test_a_payee_that_does_not_match_is_told_and_the_user_decides_once(payer, owner, conduct, match):
     client, payment_id = start(payer, iban=IBANS[conduct])
     choose_account(client).at("payees")
+    client_text = client.text
     for part in ("title", "text", "advice"):
         assert DE(f"payees.{match.lower()}.{part}") in client.text
     assert ("Erika Maria Mueller" in client.text) is (match is PayeeMatch.CLOSE_MATCH)
@@ -218,6 +219,11 @@ def test_a_payee_that_does_not_match_is_told_and_the_user_decides_once(payer, ow
     client.send("accept").at("tan")
     assert DE("payees.matched") not in client.text
     assert client.send("submit", tan="12").returned()["baReentry"] == "FINISHED"
+    evidence = payer[0].read(f"/customer/v2/payment/{payment_id}/evidence")
+    assert (evidence["verification"]["result"], evidence["choice"], evidence["language"]) == (match, "CONFIRMED", "de")
+    lines = evidence["shownText"].splitlines()
+    assert lines[:2] == [DE(f"payees.{match.lower()}.title"), DE(f"payees.{match.lower()}.text")]
+    assert [line for line in lines if line.rpartition(": ")[2] not in client_text] == []
 
 
 def test_the_suggested_name_is_taken_where_details_may_be_changed(payer, owner):

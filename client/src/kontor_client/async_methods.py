@@ -18,6 +18,7 @@ from kontor_client.operations import (
     management,
     operators,
     own_categories,
+    payees,
     payments,
     payments_with_credentials,
     providers,
@@ -112,6 +113,7 @@ class AsyncMethods(AsyncRunner):
     pay = awaited(payments.pay)
     wait_for_outcome = awaited(payments.wait_for_outcome)
     export_transfer = awaited(payments.export_transfer)
+    read_payment_evidence = awaited(payees.read_payment_evidence)
     read_transfer_of_product = awaited(payments.read_transfer_of_product)
     order_transfer_with_credentials = awaited(payments_with_credentials.order_transfer_with_credentials)
     verify_payee_with_credentials = awaited(payments_with_credentials.verify_payee_with_credentials)

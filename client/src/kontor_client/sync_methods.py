@@ -18,6 +18,7 @@ from kontor_client.operations import (
     management,
     operators,
     own_categories,
+    payees,
     payments,
     payments_with_credentials,
     providers,
@@ -112,6 +113,7 @@ class SyncMethods(SyncRunner):
     pay = waited(payments.pay)
     wait_for_outcome = waited(payments.wait_for_outcome)
     export_transfer = waited(payments.export_transfer)
+    read_payment_evidence = waited(payees.read_payment_evidence)
     read_transfer_of_product = waited(payments.read_transfer_of_product)
     order_transfer_with_credentials = waited(payments_with_credentials.order_transfer_with_credentials)
     verify_payee_with_credentials = waited(payments_with_credentials.verify_payee_with_credentials)

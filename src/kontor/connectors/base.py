@@ -273,13 +273,14 @@ class Paid:
     """The bank's answer to an order: `EXECUTED` or `ACCEPTED`. A refusal is `Failed(REJECTED)`.
 
     `consent_until` is set where the customer's authentication has renewed the consent for the account as well.
-    `standing_key` is the bank's name of the standing order that was created or changed.
+    `standing_key` is the bank's name of a standing order, `payees` what a bank without a question says about them.
     """
 
     outcome: PaymentOutcome
     detail: str | None = None
     consent_until: date | None = None
     standing_key: str | None = None
+    payees: tuple[PayeeResult, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,42 @@ class PayeeResult:
     suggested_name: str | None = None
 
 
+# From the worst verdict to the best.
+SEVERITY = (PayeeMatch.NO_MATCH, PayeeMatch.NOT_POSSIBLE, PayeeMatch.CLOSE_MATCH, PayeeMatch.MATCH)
+
+
+class PayeeChoice(StrEnum):
+    """What the user chose after a verification. `NONE`: nobody was asked, or nobody has answered."""
+
+    CONFIRMED = "CONFIRMED"
+    CANCELLED = "CANCELLED"
+    NONE = "NONE"
+
+
+@dataclass(frozen=True, slots=True)
+class PayeeEvidence:
+    """A verification of payees: one verdict per order, and what the user was shown and chose.
+
+    `shown_text` is empty where we have shown nothing.
+    """
+
+    results: tuple[PayeeResult, ...]
+    verified_at: datetime
+    shown_text: str = ""
+    language: str = "de"
+    choice: PayeeChoice = PayeeChoice.NONE
+    chosen_at: datetime | None = None
+
+    @property
+    def is_matching(self) -> bool:
+        return all(result.match is PayeeMatch.MATCH for result in self.results)
+
+    @property
+    def worst(self) -> PayeeResult:
+        """The verdict of the whole payment: of several orders the worst one."""
+        return min(self.results, key=lambda result: SEVERITY.index(result.match))
+
+
 class PaymentKind(StrEnum):
     """In which form the payment was ordered."""
 
@@ -195,6 +231,7 @@ class Payment:
     dialogue: PaymentDialogue = field(default_factory=PaymentDialogue)
     standing: StandingInstruction | None = None
     debit: DebitInstruction | None = None
+    evidence: PayeeEvidence | None = None
 
     @property
     def bank_id(self) -> UUID:
@@ -239,3 +276,4 @@ class Verification:
     payees: tuple[tuple[str, str], ...]
     results: tuple[PayeeResult, ...]
     expires_at: datetime
+    verified_at: datetime

@@ -16,7 +16,7 @@ from kontor.storage.user_binding import bind_transaction
 KEPT = (
     "id, tenant_id, pseudonym, kind, state, failure, detail, provider_id, product_key, product, orders, given,"
     " is_instant, execution_date, prefers_rejection, is_payee_accepted, created_at, changed_at, sent_at, expires_at,"
-    " standing, debit"
+    " standing, debit, evidence"
 )
 EMPTIED = "dialogue - array['methods', 'media', 'chosen_medium', 'redirect_url', 'wanted_method', 'wanted_medium']"
 # What is still at the bank is waited for, since its outcome must be written down; housekeeping comes back to it.

@@ -257,7 +257,7 @@ SECTIONS = (
         "t.id::text",
         "id, kind, state, failure, detail, provider_id, access_id, product_id, product_key, product, orders, given,"
         " is_instant, execution_date, prefers_rejection, is_payee_accepted, customer_ip, callback_url, idempotency_key,"
-        " created_at, changed_at, sent_at, expires_at, standing, debit",
+        " created_at, changed_at, sent_at, expires_at, standing, debit, evidence",
         {
             "user_id": WHOSE,
             "tenant_id": WHOSE,

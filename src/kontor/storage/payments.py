@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 from kontor.domain.mandates import DebitInstruction
 from kontor.domain.payments import (
     Order,
+    PayeeEvidence,
     Payment,
     PaymentDialogue,
     PaymentFailure,
@@ -30,7 +31,7 @@ COLUMNS = (
     "user_id, id, tenant_id, pseudonym, kind, state, failure, detail, provider_id, access_id, product_id, product_key,"
     " product, orders, given, is_instant, execution_date, prefers_rejection, asks_settings, is_payee_accepted,"
     " is_editable, customer_ip, callback_url, dialogue, lease_key, fence, idempotency_key,"
-    " request_digest, lookups, next_lookup_at, created_at, expires_at, standing, debit"
+    " request_digest, lookups, next_lookup_at, created_at, expires_at, standing, debit, evidence"
 )
 _NAMES = COLUMNS.split(", ")
 PLACEHOLDERS = ", ".join(f"%({name})s" for name in _NAMES)
@@ -56,6 +57,8 @@ def _payment(row: Sequence[Any]) -> tuple[Payment, bytes | None, bytes | None]:
     values["standing"] = None if standing is None else msgspec.convert(standing, StandingInstruction)
     debit = values["debit"]
     values["debit"] = None if debit is None else msgspec.convert(debit, DebitInstruction)
+    evidence = values["evidence"]
+    values["evidence"] = None if evidence is None else msgspec.convert(evidence, PayeeEvidence)
     sealed, credentials, is_at_bank = row[len(_NAMES) :]
     return Payment(**values, is_at_bank=is_at_bank), sealed, credentials
 
@@ -67,7 +70,7 @@ def _values(payment: Payment) -> dict[str, Any]:
     values["failure"] = None if payment.failure is None else str(payment.failure)
     for name in ("orders", "given", "dialogue"):
         values[name] = Jsonb(msgspec.to_builtins(values[name]))
-    for name in ("standing", "debit"):
+    for name in ("standing", "debit", "evidence"):
         values[name] = None if values[name] is None else Jsonb(msgspec.to_builtins(values[name]))
     return values
 
@@ -129,6 +132,14 @@ async def save_payment(
         " sent_at = case when %(state)s = 'SENDING' then coalesce(sent_at, now()) else sent_at end"
         " where user_id = %(user_id)s and id = %(id)s",
         _values(payment) | {"sealed": sealed, "credentials": credentials},
+    )
+
+
+async def save_evidence(connection: Connection, payment: Payment) -> None:
+    """What the user was shown. The row must be locked."""
+    await connection.execute(
+        "update payments set evidence = %s where user_id = %s and id = %s",
+        [Jsonb(msgspec.to_builtins(payment.evidence)), payment.user_id, payment.id],
     )
 
 

@@ -219,6 +219,21 @@ class PaymentPages(FlowPages):
         }
 
 
+def write_payee_text(facts: Mapping[str, Any], texts: Texts) -> str:
+    """What the page of unmatched payees says, as it is kept with the payment."""
+    match = facts["match"]
+    lines = [texts(f"payees.{match}.title"), texts(f"payees.{match}.text")]
+    for payee in facts["payees"]:
+        lines.append(f"{texts('payees.given')}: {payee['recipient']}")
+        if payee["suggestion"]:
+            lines.append(f"{texts('payees.known')}: {payee['suggestion']}")
+        lines += [f"{texts('payment.iban')}: {payee['iban']}", f"{texts('payment.amount')}: {payee['amount']}"]
+        if len(facts["payees"]) > 1:
+            lines.append(f"{texts('payees.result')}: {texts('payees.' + payee['match'] + '.short')}")
+    lines.append(texts(f"payees.{match}.advice"))
+    return "\n".join(lines if match == "not_possible" else [*lines, texts("payees.liability")])
+
+
 def _is_beginning(payment: Payment) -> bool:
     return payment.dialogue.position.state is ScaState.METHOD and not payment.dialogue.methods
 

@@ -37,6 +37,7 @@ from kontor.webform.actions import act
 from kontor.webform.authorization import AUTHORIZE, AuthorizationPages
 from kontor.webform.entered import EnteredNames
 from kontor.webform.pages import Page, display_name, make_page, pages_of
+from kontor.webform.payment_pages import write_payee_text
 from kontor.webform.rendering import (
     BASE,
     NOBODY,
@@ -280,6 +281,10 @@ class Form:
                     show_bank(bank, texts) for bank in await self._services().redirects.list_own_banks(view.session)
                 ],
             }
+        if page.name == "payees" and isinstance(view, PaymentFormView):
+            shown = write_payee_text(facts, texts)
+            payment = view.payment.payment
+            await self._services().redirects.payments.note_shown(view.session, payment, shown, texts.language)
         if page.name == "credentials" and view.provider is not None:
             facts["health"] = await self._find_health(view.provider, texts)
         page = Page(page.name, pages_of(view).make_key(page.name), facts)

@@ -85,7 +85,7 @@ async def get_direct_debit(call: Call) -> Answer:
 
     The bank is not asked.
     """
-    return show_status(call, await find_payment(call, KINDS))
+    return await show_status(call, await find_payment(call, KINDS))
 
 
 @operation("POST", STATUS_OF_ONE, body=ScaAnswer, **ANSWERED, **TRANSFER)

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from kontor.api.answers import Answer, HttpError, json_answer
-from kontor.api.customer_v2.accesses import CUSTOMER
+from kontor.api.customer_v2.accesses import CUSTOMER, READ
 from kontor.api.customer_v2.payments import BULK, PAYMENT, PRODUCT, SINGLE, TRANSFER, explain_refusals, show_status
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.dialogues import Secrets
@@ -16,6 +16,7 @@ from kontor.domain.sca_machine import AnswerKind, ScaState
 from kontor.services.payments import PaymentNotOpenError, PaymentView
 from kontor.services.sca import make_answer
 from kontor.wire.consents import ScaAnswer
+from kontor.wire.payment_evidence import Evidence, show_evidence
 from kontor.wire.payments import TransferStatus, show_payment
 
 ONE_SINGLE = PAYMENT + SINGLE + "/{payment-id}"
@@ -50,7 +51,7 @@ async def get_single_transfer(call: Call) -> Answer:
 
     The bank is not asked.
     """
-    return show_status(call, await find_payment(call, SINGLE_KINDS))
+    return await show_status(call, await find_payment(call, SINGLE_KINDS))
 
 
 @operation("GET", ONE_BULK, **STATUS, **TRANSFER)
@@ -59,7 +60,7 @@ async def get_bulk_transfer(call: Call) -> Answer:
 
     The bank is not asked.
     """
-    return show_status(call, await find_payment(call, BULK_KINDS))
+    return await show_status(call, await find_payment(call, BULK_KINDS))
 
 
 @operation(
@@ -96,13 +97,31 @@ async def export_direct_debits(call: Call) -> Answer:
     return Answer(200, document, XML, {"Cache-Control": "no-store"})
 
 
+@operation(
+    "GET",
+    CUSTOMER + "/payments/{payment-id}/evidence",
+    other_paths=(PAYMENT + "/{payment-id}/evidence",),  # which might also be a transfer with the id evidence
+    success=Success(shape=Evidence),
+    errors=(404,),
+    **READ,
+)
+async def read_payment_evidence(call: Call) -> Answer:
+    """Read what is kept about the verification of a payment's payees.
+
+    The bank's verdict, the text that the user was shown, the user's choice, and times. 404 where no payee was verified.
+    """
+    payment_id = call.path_uuid("payment-id")
+    evidence = await call.services.payments.evidence.read(call.principal, payment_id)
+    return json_answer(show_evidence(payment_id, evidence))
+
+
 @operation("GET", PRODUCT + "/payment" + SINGLE + "/{payment-id}", **STATUS, **TRANSFER)
 async def get_single_transfer_of_product(call: Call) -> Answer:
     """Read where a transfer from a product stands.
 
     The bank is not asked.
     """
-    return show_status(call, await _find_of_product(call, SINGLE_KINDS))
+    return await show_status(call, await _find_of_product(call, SINGLE_KINDS))
 
 
 @operation("GET", PRODUCT + "/payment" + BULK + "/{payment-id}", **STATUS, **TRANSFER)
@@ -111,7 +130,7 @@ async def get_bulk_transfer_of_product(call: Call) -> Answer:
 
     The bank is not asked.
     """
-    return show_status(call, await _find_of_product(call, BULK_KINDS))
+    return await show_status(call, await _find_of_product(call, BULK_KINDS))
 
 
 @operation("POST", ONE_SINGLE, body=ScaAnswer, **ANSWERED, **TRANSFER)
@@ -224,13 +243,13 @@ async def answer_step(call: Call, view: PaymentView, kind: AnswerKind, value: st
     try:
         settled = await call.services.payments.answer(call.principal, view.payment.id, kind, make_answer(kind, value))
     except PaymentNotOpenError as error:
-        return show_status(call, error.view, 409)
-    return show_status(call, settled)
+        return await show_status(call, error.view, 409)
+    return await show_status(call, settled)
 
 
 async def accept_payees(call: Call, view: PaymentView) -> Answer:
     try:
         settled = await call.services.payments.accept_payees(call.principal, view.payment.id)
     except PaymentNotOpenError as error:
-        return show_status(call, error.view, 409)
-    return show_status(call, settled)
+        return await show_status(call, error.view, 409)
+    return await show_status(call, settled)

@@ -13,6 +13,7 @@ from kontor.api.customer_v2.accesses import ACCESS, CUSTOMER, read_customer_addr
 from kontor.api.operations import Call, Security, Success, operation
 from kontor.connectors.base import FailureKind
 from kontor.domain.direct_debits import DebitsNotAllowedError
+from kontor.domain.languages import choose_language
 from kontor.domain.order_checks import DuplicateOrderError, OrderError, OrderProblem
 from kontor.domain.payments import Payment, PaymentFailure, PaymentKind, PaymentState
 from kontor.domain.redirects import FormOptions, UseCase
@@ -20,6 +21,7 @@ from kontor.domain.scopes import CUSTOMER_TRANSFER
 from kontor.services.payments import Debtor, LoginRefusedError, PaymentRequest, PaymentView
 from kontor.wire.errors import Message
 from kontor.wire.form_sessions import Language
+from kontor.wire.payment_evidence import write_shown_text
 from kontor.wire.payment_messages import DEBITS_NOT_ALLOWED, DUPLICATE, FAILURES, REFUSALS, show_refusal
 from kontor.wire.payments import (
     NewBulkTransfer,
@@ -31,6 +33,7 @@ from kontor.wire.payments import (
     show_verification,
 )
 from kontor.wire.relations import Relation
+from kontor.wire.translations import LANGUAGES
 
 T = TypeVar("T")
 PRODUCT = ACCESS + "/{product-id}"
@@ -112,6 +115,11 @@ def read_idempotency_key(call: Call) -> str | None:
     return key
 
 
+def read_language(call: Call) -> str:
+    """In which the caller reads our messages."""
+    return choose_language(call.header("accept-language") or "", LANGUAGES)
+
+
 def read_flag(call: Call, name: str) -> bool:
     text = call.header(name.lower())
     if text is None:
@@ -121,7 +129,12 @@ def read_flag(call: Call, name: str) -> bool:
     return text.strip().lower() == "true"
 
 
-def show_status(call: Call, view: PaymentView, status: int = 200) -> Answer:
+async def show_status(call: Call, view: PaymentView, status: int = 200) -> Answer:
+    """What is said about the payees is kept before it is sent."""
+    if view.payment.dialogue.is_payee_open:
+        language = read_language(call)
+        text = write_shown_text(view.payment, language)
+        await call.services.payments.evidence.note_shown(call.principal, view.payment, text, language)
     shown = show_payment(view.payment, view.secrets, call.urls, offers_steps=call.principal.is_regulated)
     return json_answer(shown, status)
 
@@ -242,6 +255,7 @@ async def read_circumstances(call: Call) -> dict[str, Any]:
         "callback_url": query.callbackUrl,
         "prefers_rejection": prefers_rejection,
         "asks_settings": query.queryTanSettings,
+        "language": read_language(call),
     }
 
 
@@ -262,7 +276,7 @@ async def order_payment(call: Call, debtor: Debtor | None, request: PaymentReque
         draft = await paying.store_draft(call.principal, debtor, request)
         return json_answer(*await open_form(call, draft, request))
     assert debtor is not None
-    return show_status(call, await paying.initiate(call.principal, debtor, request))
+    return await show_status(call, await paying.initiate(call.principal, debtor, request))
 
 
 async def open_form(

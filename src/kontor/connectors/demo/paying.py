@@ -82,6 +82,7 @@ class Payments:
             results = self._check_payees(login, person, job.orders)
             if any(result.match is not PayeeMatch.MATCH for result in results):
                 return NeedPayeeDecision(results, state | {"stage": "payees"})
+            state["is_matched"] = True
         return state
 
     def resume(self, state: State, answer: Answer, context: Context) -> Step:
@@ -141,7 +142,7 @@ class Payments:
             return lost
         if Conduct.ANSWERS_LATE in conducts and not context.wait(self._slow_seconds):
             return lost
-        return _answer(receipt, context, job)
+        return _answer(receipt, context, job, is_matched=state.get("is_matched", False))
 
 
 def _find_person(login: str, context: Context) -> Person:
@@ -227,11 +228,12 @@ def _refuse(slip: Slip, job: Pay, *, is_failing: bool) -> Slip:
     return replace(slip, failure=str(FailureKind.REJECTED), detail=reasons[0]) if reasons else slip
 
 
-def _answer(receipt: Receipt, context: Context, job: Pay) -> Step:
+def _answer(receipt: Receipt, context: Context, job: Pay, *, is_matched: bool = False) -> Step:
     receipt = receipt.on(context.today)
     if receipt.outcome is PaymentOutcome.NEVER:
         return Failed(FailureKind.REJECTED, BURIED_TEXT)
     if receipt.outcome is PaymentOutcome.REJECTED:
         kind = FailureKind(receipt.failure or FailureKind.REJECTED)
         return Failed(kind, NO_FUNDS_TEXT if kind is FailureKind.NO_FUNDS else receipt.detail)
-    return Done(Paid(receipt.outcome, standing_key=find_name(job)))
+    payees = tuple(PayeeResult(PayeeMatch.MATCH) for _ in job.orders) if is_matched else ()
+    return Done(Paid(receipt.outcome, standing_key=find_name(job), payees=payees))

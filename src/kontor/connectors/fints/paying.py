@@ -58,7 +58,7 @@ from kontor.connectors.fints.standing_orders import (
 )
 from kontor.connectors.fints.transport import NoResponseError
 from kontor.connectors.pain001 import Batch, name_order
-from kontor.domain.payments import PaymentOutcome
+from kontor.domain.payments import PayeeMatch, PayeeResult, PaymentOutcome
 from kontor.domain.transactions import Transaction
 
 MOST_POLLS = 20
@@ -95,7 +95,10 @@ class PayDialogue(Dialogue):
         if is_dated(self._pay, self._day):
             outcome = PaymentOutcome.ACCEPTED  # what the bank calls executed is that it has noted the order
         key = None if self._pay.standing is None else read_key(reply)
-        return Done(Paid(outcome, consent_until=consent_until, standing_key=key), self.remember())
+        is_matched = self.state.get("is_payee_matched", False)
+        payees = tuple(PayeeResult(PayeeMatch.MATCH) for _ in self._pay.orders) if is_matched else ()
+        paid = Paid(outcome, consent_until=consent_until, standing_key=key, payees=payees)
+        return Done(paid, self.remember())
 
     def may_confirm(self, stage: str) -> bool:
         if stage == "login":
@@ -227,6 +230,7 @@ class PayDialogue(Dialogue):
             reply.refuse()
             return None
         self.state |= {"verdict": base64.b64encode(verdict.id).decode(), "is_match": verdict.is_match}
+        self.state["is_payee_matched"] = verdict.is_match
         is_asking = is_challenge(reply)
         if reply.has(APPROVAL_WAIVED):
             # The order is on its way, unless the customer has to release it.

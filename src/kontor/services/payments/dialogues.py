@@ -30,6 +30,7 @@ from kontor.connectors.base import (
 from kontor.domain.accesses import Access
 from kontor.domain.dialogues import Secrets
 from kontor.domain.errors import NotFoundError
+from kontor.domain.payee_evidence import note_results
 from kontor.domain.payments import PayeeResult, Payment, PaymentState
 from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import Event, EventType
@@ -236,7 +237,7 @@ class PaymentDialogues:
             settled = conclude(replace(payment, state=current.state, lookups=current.lookups), step)
             if current.state is PaymentState.UNKNOWN and settled.state.is_under_way:
                 return await self.open_view(connection, found)
-            settled = self.plan_lookup(settled, datetime.now(UTC))
+            settled = self.plan_lookup(_note_verification(settled), datetime.now(UTC))
             secrets = keep_secrets(settled, step, before)
             await self.save(connection, settled, secrets, credentials)
             await apply_standing(connection, settled, _find_standing_key(step))
@@ -320,6 +321,13 @@ class PaymentDialogues:
                 await accesses.store_learnt(connection, user_id, access_id, lease_key, sealed, learnt)
         except Exception as error:
             log.warning("payment.not-learnt", payment=str(payment.id), reason=type(error).__name__)
+
+
+def _note_verification(payment: Payment) -> Payment:
+    """What the bank has said about the payees within this dialogue."""
+    dialogue = payment.dialogue
+    noted = note_results(payment.evidence, dialogue.payees, datetime.now(UTC), is_asked=dialogue.is_payee_open)
+    return replace(payment, evidence=noted)
 
 
 def _find_standing_key(step: Step) -> str | None:

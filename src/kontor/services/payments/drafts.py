@@ -13,7 +13,8 @@ from uuid import UUID
 from kontor.domain.direct_debits import check_collection_date
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.order_checks import OrderError, OrderProblem, check_execution_date, check_orders, list_payees
-from kontor.domain.payments import Order, PayeeResult, Payment, PaymentKind, PaymentState
+from kontor.domain.payee_evidence import note_choice, note_results
+from kontor.domain.payments import Order, PayeeChoice, PayeeResult, Payment, PaymentKind, PaymentState
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.secrets import Secret
 from kontor.services.accesses import Accesses, AccessView, UnconfirmedAccess
@@ -87,13 +88,15 @@ class PaymentDrafts:
             if len(orders) != len(draft.orders):
                 raise OrderError(OrderProblem.DATA, "the number of transfers cannot be changed", "transferDetails")
             check_execution_date(execution_date, self._clock.today(), is_instant=is_instant)
+            is_same_payee = list_payees(orders) == list_payees(draft.orders)
             changed = replace(
                 draft,
                 orders=orders,
                 given=tuple(given),
                 is_instant=is_instant,
                 execution_date=execution_date,
-                is_payee_accepted=draft.is_payee_accepted and list_payees(orders) == list_payees(draft.orders),
+                is_payee_accepted=draft.is_payee_accepted and is_same_payee,
+                evidence=draft.evidence if is_same_payee else None,
             )
             return await self._save(connection, principal, _forget_payees(changed), credentials, "payment.change")
 
@@ -130,7 +133,11 @@ class PaymentDrafts:
         async with self._database.transaction(principal.user_id) as connection:
             draft, credentials = await self._lock(connection, principal, payment_id)
             if draft.orders == view.payment.orders:
-                known = replace(draft, dialogue=replace(draft.dialogue, payees=results))
+                known = replace(
+                    draft,
+                    dialogue=replace(draft.dialogue, payees=results),
+                    evidence=note_results(draft.evidence, results, datetime.now(UTC), is_asked=True),
+                )
                 await self._save(connection, principal, known, credentials, "payment.verify")
         return results
 
@@ -160,8 +167,12 @@ class PaymentDrafts:
             check_collection_date(draft.execution_date, self._clock.today())
         else:
             check_execution_date(draft.execution_date, self._clock.today(), is_instant=draft.is_instant)
+        evidence = draft.evidence
+        if accepted_payees:
+            evidence = note_choice(evidence, PayeeChoice.CONFIRMED, datetime.now(UTC))
         ready = replace(
             _forget_payees(draft),
+            evidence=evidence,
             customer_ip=customer_ip or draft.customer_ip,
             callback_url=callback_url,
         )

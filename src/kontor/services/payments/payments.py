@@ -13,13 +13,23 @@ from uuid import UUID
 from kontor.connectors.base import AcceptPayees, Answer, ChooseMethod
 from kontor.domain.errors import ConflictError, NotFoundError
 from kontor.domain.order_checks import DuplicateOrderError, OrderError, OrderProblem
-from kontor.domain.payments import PayeeResult, Payment, PaymentAnswer, PaymentDialogue, PaymentFailure, PaymentState
+from kontor.domain.payee_evidence import note_choice
+from kontor.domain.payments import (
+    PayeeChoice,
+    PayeeResult,
+    Payment,
+    PaymentAnswer,
+    PaymentDialogue,
+    PaymentFailure,
+    PaymentState,
+)
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.products import Product
 from kontor.domain.sca_machine import AnswerKind, count_tan
 from kontor.services.banks import BankGateway, Leasing
 from kontor.services.payments.debtors import Debtor, PaymentDebtors
 from kontor.services.payments.dialogues import PaymentDialogues, PaymentView, record
+from kontor.services.payments.evidence import PaymentEvidence
 from kontor.services.payments.files import read_file
 from kontor.services.payments.recovery import PaymentRecovery
 from kontor.services.payments.requests import (
@@ -56,7 +66,7 @@ class DraftChangedError(Exception):
 
 
 class Payments:
-    """`debtors`, `standing_orders`, `verifications` and `recovery` are parts that edges use directly.
+    """`debtors`, `standing_orders`, `verifications`, `evidence` and `recovery` are parts that edges use directly.
 
     `dialogues` is for drafts.
     """
@@ -80,6 +90,7 @@ class Payments:
         self.debtors = debtors
         self.standing_orders = StandingOrders(database, clock)
         self.verifications = PaymentVerifications(database, gateway, vault, clock, self._leasing)
+        self.evidence = PaymentEvidence(database)
         self.recovery = PaymentRecovery(database, gateway, self._leasing, self.dialogues)
 
     # Reading
@@ -131,7 +142,7 @@ class Payments:
         if existing is not None:
             return existing
         await self.standing_orders.check_active(payment)
-        payment = await self._check_verification(payment, request)
+        payment = await self.verifications.accept(payment, request)
         async with self._database.transaction(principal.user_id) as connection:
             is_new = await payments.insert_payment(connection, payment, None)
             if is_new:
@@ -211,7 +222,7 @@ class Payments:
             return await self.await_settled(payment.user_id, existing.id)
         await self.standing_orders.check_active(payment)
         try:
-            payment = await self._check_verification(payment, request)
+            payment = await self.verifications.accept(payment, request)
         except OrderError:
             # The same order, sent at the same time, may have used it since we looked.
             existing = await self._find_existing(principal, request, payment.request_digest)
@@ -249,14 +260,6 @@ class Payments:
         if any(payment.request_digest != digest for payment in found) or len({payment.id for payment in found}) > 1:
             raise ConflictError("This paymentId or Idempotency-Key was used for another order.")
         return found[0]
-
-    async def _check_verification(self, payment: Payment, request: PaymentRequest) -> Payment:
-        if request.verification_id is None:
-            return payment
-        wanted = payment.id if request.payment_id is not None else None
-        is_draft = payment.state is PaymentState.DRAFT  # whose id is ours, and not known to who asked before
-        await self.verifications.check(payment, request.verification_id, wanted, is_any_payment=is_draft)
-        return replace(payment, is_payee_accepted=True)
 
     async def _insert(self, connection: Connection, payment: Payment, debtor: Debtor, request: PaymentRequest) -> bool:
         """All that keeps a second one away, in one transaction. False when the key is taken."""
@@ -342,7 +345,9 @@ class Payments:
             view, _ = await self._lock(connection, user_id, payment_id)
             if view.payment.state is not PaymentState.DRAFT:
                 raise PaymentNotOpenError(view)
-            ended = replace(view.payment, state=PaymentState.FAILED, failure=PaymentFailure.CANCELLED)
+            chosen = note_choice(view.payment.evidence, PayeeChoice.CANCELLED, datetime.now(UTC))
+            failed = PaymentState.FAILED
+            ended = replace(view.payment, state=failed, failure=PaymentFailure.CANCELLED, evidence=chosen)
             await self.dialogues.save(connection, ended, view.secrets, None)
             await self.dialogues.publish(connection, ended)
             await record(connection, ended, actor, "payment.failed")
@@ -351,10 +356,14 @@ class Payments:
 
 def _take_up(payment: Payment, kind: AnswerKind | PaymentAnswer, lease: Lease) -> Payment:
     """Ours for one step. A TAN is counted before the bank sees it: no race gives a fourth try."""
-    dialogue = payment.dialogue
+    dialogue, evidence = payment.dialogue, payment.evidence
+    if dialogue.is_payee_open:
+        is_accepted = kind is PaymentAnswer.ACCEPT_PAYEES
+        choice = PayeeChoice.CONFIRMED if is_accepted else PayeeChoice.CANCELLED
+        evidence = note_choice(evidence, choice, datetime.now(UTC))
     if kind is AnswerKind.TAN:
         dialogue = replace(dialogue, position=count_tan(dialogue.position))
-    return replace(payment, dialogue=dialogue, fence=lease.fence)
+    return replace(payment, dialogue=dialogue, evidence=evidence, fence=lease.fence)
 
 
 def _is_fitting(payment: Payment, kind: AnswerKind | PaymentAnswer, seen_wrong_tans: int | None) -> bool:

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from kontor.domain.direct_debits import ENGLISH_DEBIT_FIELDS, DebitFields, DebitsNotAllowedError, check_debits
+from kontor.domain.languages import DEFAULT_LANGUAGE
 from kontor.domain.mandates import DebitInstruction
 from kontor.domain.order_checks import ENGLISH_FIELDS, OrderFields, check_execution_date, check_orders
 from kontor.domain.payments import Order, Payment, PaymentDialogue, PaymentKind, PaymentState
@@ -44,6 +45,7 @@ class PaymentRequest:
     standing: StandingInstruction | None = None
     debit: DebitInstruction | None = None
     debit_fields: DebitFields = ENGLISH_DEBIT_FIELDS
+    language: str = DEFAULT_LANGUAGE
 
 
 def make_payment(

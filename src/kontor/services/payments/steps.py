@@ -125,8 +125,9 @@ def conclude(payment: Payment, step: Step) -> Payment:
     """The payment after the bank's step. Its `state` says whether the order may have left before that."""
     has_left = payment.state is not PaymentState.OPEN
     match step:
-        case Done(result=Paid(outcome=outcome, detail=detail)):
+        case Done(result=Paid(outcome=outcome, detail=detail, payees=payees)):
             state, failure = _OUTCOMES[outcome]
+            payment = replace(payment, dialogue=replace(payment.dialogue, payees=payment.dialogue.payees or payees))
             return _end(payment, state, failure, detail)
         case Failed(is_outcome_unknown=True):
             return _end(payment, PaymentState.UNKNOWN, None, step.detail)

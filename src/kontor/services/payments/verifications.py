@@ -4,6 +4,7 @@ What comes of it is kept under an id that one payment to the very same payees ma
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -23,10 +24,22 @@ from kontor.connectors.base import (
     VerifyPayees,
 )
 from kontor.domain.order_checks import OrderError, OrderProblem, check_orders, list_payees
-from kontor.domain.payments import Order, PayeeMatch, PayeeResult, Payment, PaymentKind, Verification
+from kontor.domain.payee_evidence import note_choice
+from kontor.domain.payments import (
+    Order,
+    PayeeChoice,
+    PayeeEvidence,
+    PayeeMatch,
+    PayeeResult,
+    Payment,
+    PaymentKind,
+    PaymentState,
+    Verification,
+)
 from kontor.domain.principals import Principal, user_of
 from kontor.services.banks import REFUSALS, BankDialogue, BankGateway, HeldLease, Leasing
 from kontor.services.payments.debtors import Debtor
+from kontor.services.payments.requests import PaymentRequest
 from kontor.services.runtime import Clock
 from kontor.services.security import Vault, auditing
 from kontor.storage import verifications
@@ -65,13 +78,15 @@ class PaymentVerifications:
         """Ask the bank. Without a payment's id a fresh one is made, to be used with the transfer."""
         orders = check_orders(given, is_bulk=kind is PaymentKind.BULK)
         results = await self.ask_bank(principal, debtor, orders, customer_ip)
+        now = datetime.now(UTC)
         verification = Verification(
             id=uuid4(),
             user_id=user_of(principal),
             payment_id=payment_id or uuid4(),
             payees=list_payees(orders),
             results=results,
-            expires_at=datetime.now(UTC) + LIFETIME,
+            expires_at=now + LIFETIME,
+            verified_at=now,
         )
         async with self._database.transaction(principal.user_id) as connection:
             await verifications.insert_verification(connection, verification)
@@ -101,9 +116,21 @@ class PaymentVerifications:
             return step.result.results
         return unverified
 
+    async def accept(self, payment: Payment, request: PaymentRequest) -> Payment:
+        """The payment with the verification that the caller has made before. Raises as `check`."""
+        if request.verification_id is None:
+            return payment
+        wanted = payment.id if request.payment_id is not None else None
+        is_draft = payment.state is PaymentState.DRAFT  # whose id is ours, and not known to who asked before
+        found = await self.check(payment, request.verification_id, wanted, is_any_payment=is_draft)
+        # Whoever orders with a verification has shown it to the user, in words of their own.
+        evidence = PayeeEvidence(found.results, found.verified_at, language=request.language)
+        chosen = note_choice(evidence, PayeeChoice.CONFIRMED, payment.created_at)
+        return replace(payment, is_payee_accepted=True, evidence=chosen)
+
     async def check(
         self, payment: Payment, verification_id: UUID, wanted: UUID | None, *, is_any_payment: bool
-    ) -> None:
+    ) -> Verification:
         """Raises OrderError unless it was made for the wanted payment and these payees, and can still be used."""
         async with self._database.connect(payment.user_id) as connection:
             found = await verifications.find_verification(connection, payment.user_id, verification_id)
@@ -113,6 +140,7 @@ class PaymentVerifications:
             raise OrderError(OrderProblem.DATA, "was made for another paymentId", FIELD)
         if found.payees != list_payees(payment.orders):
             raise OrderError(OrderProblem.DATA, "was made for other payees", FIELD)
+        return found
 
     @staticmethod
     async def use(connection: Connection, user_id: UUID, verification_id: UUID) -> None:

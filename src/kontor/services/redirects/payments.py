@@ -187,6 +187,10 @@ class FormPayments:
         begun = await self._step(session, FormStep.SCA, FormStep.PAYEES)
         self._spawn(begun, self._start(begun, payment.dialogue.payees))
 
+    async def note_shown(self, session: FormSession, payment: Payment, text: str, language: str) -> None:
+        """What the page says about the payees is kept with the payment."""
+        await self._payments.evidence.note_shown(session.principal, payment, text, language)
+
     async def answer(self, session: FormSession, kind: AnswerKind, value: str, seen_wrong_tans: int | None) -> None:
         """An answer from the page. One that comes too late or twice just shows where things stand."""
         if session.step is not FormStep.SCA:

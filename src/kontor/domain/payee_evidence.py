@@ -1,0 +1,27 @@
+"""What is kept about a verification of payees, as a payment goes on."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from kontor.domain.payments import PayeeChoice, PayeeEvidence, PayeeResult
+
+
+def note_results(
+    known: PayeeEvidence | None, results: tuple[PayeeResult, ...], at: datetime, *, is_asked: bool
+) -> PayeeEvidence | None:
+    """With what the bank has said. Another verdict about which the user is asked is a new verification."""
+    if not results or (known is not None and (known.results == results or not is_asked)):
+        return known
+    return PayeeEvidence(results, at)
+
+
+def needs_noting(known: PayeeEvidence, text: str, language: str) -> bool:
+    """Is it news that the user is shown this text? What is shown after the choice does not count."""
+    return known.choice is PayeeChoice.NONE and (known.shown_text, known.language) != (text, language)
+
+
+def note_choice(known: PayeeEvidence | None, choice: PayeeChoice, at: datetime) -> PayeeEvidence | None:
+    """Where there was something to choose, and nothing was chosen before."""
+    if known is None or known.is_matching or known.choice is not PayeeChoice.NONE:
+        return known
+    return replace(known, choice=choice, chosen_at=at)
