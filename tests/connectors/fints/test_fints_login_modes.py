@@ -262,7 +262,7 @@ def test_an_order_goes_by_another_method_when_the_bank_has_withdrawn_the_stored_
 
 def test_the_customer_chooses_among_the_methods_that_are_left_for_an_order(trusted, monkeypatch):
     methods = (MOCK_TAN, LIST_TAN, CHIP_TAN)
-    monkeypatch.setitem(SCENARIOS, "test_sca_method", Scenario(methods=methods, media=(PHONE,)))
+    monkeypatch.setitem(SCENARIOS, "test_sca_method", Scenario(methods=methods, media=(PHONE,), demands_sca=True))
     payer, state = trusted()
     question = payer.begin(payer.make(), state)
     assert isinstance(question, NeedMethod), question
