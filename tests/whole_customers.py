@@ -39,6 +39,7 @@ def make_whole_customer(server: str, tenant: Any) -> WholeCustomer:
     with Kontor(server, customer.token) as client:
         access = client.add_access(DEMO_BANK, {"userid": f"demo1+{uuid4().hex[:8]}", "pin": "demo"})
         client.wait_until_complete(access.id)
+        client.delete_access(client.add_access(DEMO_BANK, {"userid": "leer", "pin": "demo"}, purpose="Umzug").id)
         client.set_statements(access.id, wanted=True)
         client.refresh_access(access.id)
         products = client.wait_until_complete(access.id).products

@@ -180,7 +180,7 @@ def make_services(
     merges, repetitions = Merges(database, compute, tagging), Repetitions(database, compute)
     writing = FetchWriting(vault, clock, tagging, merges)
     results = FetchResults(database, vault, clock, events, refreshing, admissions, Staging(vault), merges, writing)
-    accesses = Accesses(database, providers, encryption, vault, clock, refreshing, admissions, settings.request_seconds)
+    accesses = Accesses(database, providers, encryption, vault, clock, refreshing, gateway, settings.request_seconds)
     consents = Consents(database, accesses, gateway, vault, clock, results)
     debtors = PaymentDebtors(database, providers, encryption, vault)
     payments = Payments(database, gateway, vault, clock, debtors, events, settings.request_seconds)
@@ -196,7 +196,7 @@ def make_services(
         authorizations=Authorizations(database, tokens, digests, settings.base_url),
         own_logins=OwnLogins(database, passwords),
         encryption=encryption,
-        housekeeping=Housekeeping(database, refreshing),
+        housekeeping=Housekeeping(database, clock, refreshing),
         providers=providers,
         accesses=accesses,
         **make_transaction_services(database, clock, tagging, repetitions),

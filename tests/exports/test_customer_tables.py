@@ -78,6 +78,7 @@ LEFT_BY_DELETION = {
     "payee_verifications": "about an order, and gone after a day",
     "payment_fingerprints": "keyed hashes, for a minute",
     "payments": "records of payments, for as long as the tenant must keep them",
+    "permissions": "the history of what the user has allowed, for two years: ids, times, counts, names of clients",
     "push_messages": "ids of alerts on their way to a browser; what is about an alert that is gone is not sent",
     "push_subscriptions": "the user's browsers, for any access",
     "redirect_sessions": "gone after a day",

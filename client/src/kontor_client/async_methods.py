@@ -21,6 +21,7 @@ from kontor_client.operations import (
     payees,
     payments,
     payments_with_credentials,
+    permissions,
     providers,
     savings_goals,
     sca_answers,
@@ -269,6 +270,9 @@ class AsyncMethods(AsyncRunner):
 
     # Advisers
 
+    list_permissions = awaited(permissions.list_permissions)
+    read_permission = awaited(permissions.read_permission)
+    withdraw_permission = awaited(permissions.withdraw_permission)
     list_disclosures = awaited(disclosures.list_disclosures)
     read_disclosure = awaited(disclosures.read_disclosure)
     add_disclosure = awaited(disclosures.add_disclosure)

@@ -21,6 +21,7 @@ from kontor_client.operations import (
     payees,
     payments,
     payments_with_credentials,
+    permissions,
     providers,
     savings_goals,
     sca_answers,
@@ -269,6 +270,9 @@ class SyncMethods(SyncRunner):
 
     # Advisers
 
+    list_permissions = waited(permissions.list_permissions)
+    read_permission = waited(permissions.read_permission)
+    withdraw_permission = waited(permissions.withdraw_permission)
     list_disclosures = waited(disclosures.list_disclosures)
     read_disclosure = waited(disclosures.read_disclosure)
     add_disclosure = waited(disclosures.add_disclosure)

@@ -59,6 +59,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     payment_answers,
     payment_files,
     payments,
+    permissions,
     push_subscriptions,
     savings_goals,
     standing_orders,
@@ -66,6 +67,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     transaction_edits,
     transactions,
 )
+from kontor.api.data_uses import note_use
 from kontor.api.dispatch import Dispatch
 from kontor.api.documentation import documentation_routes
 from kontor.api.edge import Edge, send_answer
@@ -197,6 +199,7 @@ class Runner:
         if not operation.is_oauth:
             call.query_values()  # repeated and unknown parameters are refused everywhere, also where none is read
         answer = await _answer_admitted(call) if operation.is_heavy else await operation.handler(call)
+        await note_use(call, answer)
         if operation.retired_on is not None:
             answer.headers["Sunset"] = _format_http_date(operation.retired_on)
         return answer

@@ -1,7 +1,7 @@
 """Redirect sessions: a user of a tenant that may not handle credentials, on our own pages."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from uuid import UUID
 
@@ -111,13 +111,16 @@ class FormOptions:
 
     `asks_settings`: the user chooses method and medium, even if they are known. `history`: how far back transactions
     are fetched; None: as before. `selected_products`: the accounts among which the user chooses; None: all.
-    `language` is that of the pages, until the user chooses another one.
+    `language` is that of the pages, until the user chooses another one. `purpose` and `usable_until` are for the
+    permission.
     """
 
     asks_settings: bool = False
     history: History | None = None
     selected_products: tuple[UUID, ...] | None = None
     language: str | None = None
+    purpose: str | None = None
+    usable_until: date | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,7 @@ async def reap(services: Services) -> None:
         repeat("refresh-repair", REPAIR_SECONDS, services.refreshing.repair_schedule),
         repeat("consent-warning", REPAIR_SECONDS, services.refreshing.warn_of_consents),
         repeat("expired-accesses", REAPER_SECONDS, services.housekeeping.delete_expired_accesses),
+        repeat("ended-permissions", REAPER_SECONDS, services.housekeeping.end_permissions),
         repeat("payment-recovery", REAPER_SECONDS, services.payments.recovery.recover),
         repeat("heartbeat", BEAT_SECONDS, lambda: services.workers.beat(WORKER_ID)),
         repeat("alerts", ALERT_SECONDS, services.alerts.look_for_due),

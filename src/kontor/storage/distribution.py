@@ -65,6 +65,7 @@ LOCAL = {
     "payee_verifications": PAID,
     "payment_fingerprints": PAID,
     "payments": PAID,
+    "permissions": "few rows per user; ended when their day has come",
     "push_messages": SCHEDULED,
     "push_subscriptions": "few rows per user; a browser belongs to one user of all",
     "redirect_sessions": IDENTIFYING,

@@ -243,6 +243,15 @@ SECTIONS = (
         "id, scopes, valid_until, adviser_id, shown_text, created_at, withdrawn_at",
         {"user_id": WHOSE, "tenant_id": WHOSE},
     ),
+    Section(
+        "permissions",
+        "permissions",
+        "t.id::text",
+        "id, access_id, provider_id, channel, purpose, usable_until, product_ids, callers, began_at, used_at, ended_at,"
+        " ended_as, is_bank_told, products_erased, transactions_erased, credentials_erased",
+        {"user_id": WHOSE},
+        condition=f"(t.ended_at is not null or {IS_CONFIRMED})",
+    ),
     Section("file_imports", "file_imports", "t.id::text", "id, access_id, accounts, imported_at", {"user_id": WHOSE}),
     Section(
         "account_statements",
@@ -305,7 +314,7 @@ SECTIONS = (
         "redirect_sessions",
         "t.id::text",
         "id, use_case, access_id, callback_url, appended_callback_url, customer_ip, step, outcome,"
-        " payment_id, created_at, used_at, expires_at, history, selected_products",
+        " payment_id, created_at, used_at, expires_at, history, selected_products, purpose, usable_until",
         {
             "user_id": WHOSE,
             "tenant_id": WHOSE,

@@ -17,7 +17,7 @@ COLUMNS = (
     " coalesce(s.appended_callback_url, s.callback_url), s.step, s.expires_at, s.provider_id, s.dialogue_id,"
     " s.wrong_logins, s.notice, s.is_framed, s.outcome, s.customer_ip, s.payment_id,"
     " s.is_source_fixed, s.checking_at, s.is_payee_matched, s.asks_settings, s.history, s.selected_products,"
-    " s.language, s.created_at"
+    " s.language, s.created_at, s.purpose, s.usable_until"
 )
 JOINS = "redirect_sessions s join tenants t on t.id = s.tenant_id join users u on u.id = s.user_id and u.is_active"
 
@@ -48,6 +48,8 @@ def _session(row: Sequence[Any]) -> FormSession:
             history=None if row[23] is None else History(row[23]),
             selected_products=None if row[24] is None else tuple(row[24]),
             language=row[25],
+            purpose=row[27],
+            usable_until=row[28],
         ),
         created_at=row[26],
     )
@@ -58,7 +60,8 @@ async def insert_session(connection: Connection, session: FormSession, handle_ha
     await connection.execute(
         "insert into redirect_sessions (id, handle_hash, tenant_id, user_id, use_case, access_id, callback_url,"
         " customer_ip, step, expires_at, payment_id, is_source_fixed, asks_settings, history, selected_products,"
-        " language) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        " language, purpose, usable_until)"
+        " values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         [
             session.id,
             handle_hash,
@@ -76,6 +79,8 @@ async def insert_session(connection: Connection, session: FormSession, handle_ha
             None if options.history is None else str(options.history),
             None if options.selected_products is None else list(options.selected_products),
             options.language,
+            options.purpose,
+            options.usable_until,
         ],
     )
 

@@ -33,6 +33,7 @@ PROTECTED = (
     "payee_verifications",
     "payment_fingerprints",
     "payments",
+    "permissions",
     "positions",
     "products",
     "push_batches",

@@ -1,5 +1,6 @@
 """Customer and BankAccess (Bankzugang), and the body that adds accesses."""
 
+from datetime import date
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -7,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.accesses import AccessStatus, Notice, NoticeKind
+from kontor.domain.cleaning import clean_text
 from kontor.domain.sca import MediumClass
 from kontor.domain.sca import ScaMedium as DomainMedium
 from kontor.domain.sca import ScaMethod as DomainMethod
@@ -28,6 +30,8 @@ MEDIUM_CLASSES: dict[MediumClass, MediumWord] = {
     MediumClass.PUSH: "PUSHTAN",
 }
 
+
+Zweck = Annotated[str, Meta(max_length=200, description="what the data is used for")]
 
 # All that is said about an access before the user has chosen accounts in the redirect frontend.
 UNFINISHED = Notice(NoticeKind.SCA_NEEDED)
@@ -94,6 +98,13 @@ class NewAccess(msgspec.Struct):
         | None
     ) = UNSET
     kontoauszuege: Annotated[bool, Meta(description="fetch account statements too; default false")] | None = None
+    zweck: Zweck | None = None
+    nutzungBis: Annotated[date, Meta(description="last day; then all data is erased")] | None = None  # noqa: N815
+
+    @property
+    def purpose(self) -> str | None:
+        """Without characters that no text has."""
+        return None if self.zweck is None else clean_text(self.zweck) or None
 
     def to_request(self) -> AccessRequest:
         selected = tuple(self.selectedBankProducts) if isinstance(self.selectedBankProducts, list) else None
@@ -104,6 +115,8 @@ class NewAccess(msgspec.Struct):
             selected,
             lifts_selection=self.selectedBankProducts is None,
             wants_statements=self.kontoauszuege,
+            purpose=self.purpose,
+            usable_until=self.nutzungBis,
         )
 
 

@@ -49,6 +49,7 @@ class Export(msgspec.Struct):
     standing_orders: Objects
     import_forms: Objects
     disclosures: Objects
+    permissions: Objects
     file_imports: Objects
     account_statements: Objects
     payments: Objects

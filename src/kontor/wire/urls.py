@@ -77,6 +77,23 @@ class Urls:
         found = [Relation("get_" + name.replace("-", "_"), f"{customers}/{user_id}/{name}/") for name in analyses]
         return [Relation("self", customers), *found]
 
+    # Permissions
+
+    @property
+    def permissions(self) -> str:
+        return f"{self.customer}/berechtigungen"
+
+    def permission_relations(self, permission_id: UUID, access_id: str | None) -> list[Relation]:
+        """Without `access_id` it has ended."""
+        here = f"{self.permissions}/{permission_id}"
+        if access_id is None:
+            return [Relation("self", here)]
+        return self._offer(
+            ("self", here, "read_permission"),
+            ("delete_berechtigung", here, "withdraw_permission"),
+            ("get_bankzugang", self.access(access_id), "read_access"),
+        )
+
     # Providers
 
     def provider(self, provider_id: UUID) -> str:
@@ -170,6 +187,7 @@ class Urls:
             ("get_vollstaendigkeit", self.completeness, "list_completeness"),
             ("get_hinweise", self.alerts, "list_alerts"),
             ("get_freigaben", self.disclosures, "list_disclosures"),
+            ("get_berechtigungen", self.permissions, "list_permissions"),
             ("get_contracts", f"{analyses}/contracts/", "list_contracts"),
             ("get_cashflow", f"{analyses}/cashflow/", "read_cashflow"),
             ("get_disposable_money", f"{analyses}/disposable-money/", "read_disposable_money"),

@@ -3,6 +3,7 @@
 import time
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 from uuid import uuid4
@@ -66,9 +67,12 @@ def describe_access(
     is_encrypted: bool,
     is_synced: bool | None = None,
     products: Sequence[str] | None = None,
+    purpose: str | None = None,
+    usable_until: date | None = None,
 ) -> Plan[dict[str, Any]]:
     """The object that adds an access."""
     given: dict[str, Any] = {"providerId": provider_id, "sync": is_synced, "selectedBankProducts": products}
+    given |= {"zweck": purpose, "nutzungBis": None if usable_until is None else usable_until.isoformat()}
     if credentials is not None:
         given["credentials"] = credentials if is_encrypted else (yield from encrypt_all(credentials))
     return {name: value for name, value in given.items() if value is not None}
@@ -82,16 +86,25 @@ def add_access(
     is_encrypted: bool = False,
     is_synced: bool | None = None,
     products: Sequence[str] | None = None,
+    purpose: str | None = None,
+    usable_until: date | None = None,
     customer_ip: str | None = None,
 ) -> Plan[Access]:
     """Add an access. Its products are known when this returns; transactions follow: `wait_until_complete`.
 
     `credentials` are values by the provider's field keys. They are encrypted on the way, unless they already are.
-    Whatever the bank said, the access is stored: see its messages, and `needs_authentication`.
+    Whatever the bank said, the access is stored: see its messages, and `needs_authentication`. `purpose` and
+    `usable_until` (the last day) are shown in the customer's permissions.
     """
     chosen = access_id or str(uuid4())
     given = yield from describe_access(
-        provider_id, credentials, is_encrypted=is_encrypted, is_synced=is_synced, products=products
+        provider_id,
+        credentials,
+        is_encrypted=is_encrypted,
+        is_synced=is_synced,
+        products=products,
+        purpose=purpose,
+        usable_until=usable_until,
     )
     yield from send(Call("POST", ACCESSES, json={chosen: given}, headers=customer_headers(customer_ip)))
     return (yield from read_access(chosen))

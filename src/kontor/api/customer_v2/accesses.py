@@ -12,6 +12,7 @@ from kontor.api.operations import Call, Security, Success, operation
 from kontor.domain.accesses import check_access_id
 from kontor.domain.redirects import FormOptions, UseCase
 from kontor.domain.scopes import CUSTOMER_CREDIT, CUSTOMER_MODIFY, CUSTOMER_READ, CUSTOMER_TAGS
+from kontor.services.accesses import AccessRequest
 from kontor.wire.accesses import (
     AccessIssues,
     BankAccess,
@@ -122,8 +123,7 @@ async def add_accesses(call: Call) -> Answer:
         if new_id is not None:
             if body[new_id].kontoauszuege:
                 raise HttpError(400, f"{new_id}.kontoauszuege: can be set once the access is added")
-            selected = body[new_id].to_request().selected_products
-            options = FormOptions(selected_products=selected, language=query.language)
+            options = _make_options(call, new_id, body[new_id].to_request(), query.language)
             return await redirect_user(call, UseCase.CREATE_ACCOUNT, new_id, query.callbackUrl, address, options)
     requests = {access_id: new_access.to_request() for access_id, new_access in body.items()}
     try:
@@ -156,6 +156,16 @@ async def delete_access(call: Call) -> Answer:
     """
     await call.services.accesses.delete_access(call.principal, call.path("access-id"))
     return empty_answer()
+
+
+def _make_options(call: Call, access_id: str, request: AccessRequest, language: str | None) -> FormOptions:
+    call.services.accesses.permissions.check_usable_until(request.usable_until, f"{access_id}.nutzungBis")
+    return FormOptions(
+        selected_products=request.selected_products,
+        language=language,
+        purpose=request.purpose,
+        usable_until=request.usable_until,
+    )
 
 
 async def _find_new_access(call: Call, body: dict[str, NewAccess]) -> str | None:

@@ -3,6 +3,7 @@
 from kontor.services.accesses.accesses import Accesses
 from kontor.services.accesses.deletion import delete_access_data
 from kontor.services.accesses.fetch_requests import request_fetch
+from kontor.services.accesses.permissions import PermissionView
 from kontor.services.accesses.refreshing import Refreshing
 from kontor.services.accesses.requests import AccessRequest, IncompleteCredentialsError
 from kontor.services.accesses.views import AccessView, UnconfirmedAccess
@@ -12,6 +13,7 @@ __all__ = [
     "AccessView",
     "Accesses",
     "IncompleteCredentialsError",
+    "PermissionView",
     "Refreshing",
     "UnconfirmedAccess",
     "delete_access_data",

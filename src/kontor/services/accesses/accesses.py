@@ -10,10 +10,12 @@ from kontor.domain.accesses import Access, AccessStatus, Notice, NoticeKind, che
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.providers import Provider
+from kontor.domain.redirects import FormOptions
 from kontor.domain.secrets import Secret
 from kontor.domain.stored_products import StoredProduct
-from kontor.services.accesses.deletion import delete_access_data, delete_expired
+from kontor.services.accesses.deletion import delete_expired
 from kontor.services.accesses.fetch_requests import request_fetch
+from kontor.services.accesses.permissions import Permissions
 from kontor.services.accesses.refreshing import Refreshing
 from kontor.services.accesses.requests import (
     AccessRequest,
@@ -23,7 +25,7 @@ from kontor.services.accesses.requests import (
 )
 from kontor.services.accesses.views import AccessView, UnconfirmedAccess, mask_unconfirmed, view_access
 from kontor.services.accesses.waiting import StartedFetch, wait_for_fetches
-from kontor.services.banks import Admissions, Providers, find_missing_fields
+from kontor.services.banks import BankGateway, Providers, find_missing_fields
 from kontor.services.runtime import Clock
 from kontor.services.security import Encryption, Vault, auditing
 from kontor.storage import accesses, dialogues, fetches, products, queue
@@ -73,7 +75,7 @@ class Accesses:
         vault: Vault,
         clock: Clock,
         refreshing: Refreshing,
-        admissions: Admissions,
+        gateway: BankGateway,
         request_seconds: float,
     ) -> None:
         self._database = database
@@ -82,7 +84,8 @@ class Accesses:
         self._vault = vault
         self._clock = clock
         self._refreshing = refreshing
-        self._admissions = admissions
+        self._admissions = gateway.admissions
+        self.permissions = Permissions(database, providers, clock)
         self._wait_seconds = max(0.5, request_seconds - WAIT_MARGIN_SECONDS)
 
     # Reading
@@ -123,22 +126,11 @@ class Accesses:
 
     # Deleting
 
-    @retry_conflicts
     async def delete_access(self, principal: Principal, access_id: str) -> None:
-        async with self._database.transaction(principal.user_id) as connection:
-            if not await delete_access_data(connection, user_of(principal), access_id):
-                raise NotFoundError
-            await self._record(connection, principal, [("access.delete", access_id)])
+        await self.permissions.delete_access(principal, access_id)
 
-    @retry_conflicts
     async def delete_all(self, principal: Principal) -> None:
-        user_id = user_of(principal)
-        async with self._database.transaction(principal.user_id) as connection:
-            found = sorted(access.id for access in await accesses.list_accesses(connection, user_id))
-            locked = [access_id for access_id in found if await accesses.lock_access(connection, user_id, access_id)]
-            for access_id in locked:
-                await delete_access_data(connection, user_id, access_id)
-            await self._record(connection, principal, [("access.delete", access_id) for access_id in locked])
+        await self.permissions.delete_all(principal)
 
     # Adding
 
@@ -177,12 +169,13 @@ class Accesses:
         provider: Provider,
         credentials: dict[str, Secret],
         form_session_id: UUID | None,
+        options: FormOptions,
     ) -> None:
         """As `store_access`, with credentials that are not encrypted, in the caller's transaction.
 
         A new access belongs to the form session, where one is given, until the user has chosen accounts.
         """
-        request = AccessRequest(provider.id, None, True)
+        request = AccessRequest(provider.id, None, True, purpose=options.purpose, usable_until=options.usable_until)
         plan = _Plan(access_id, request, provider, credentials, form_session_id)
         written = await self._write(connection, principal, plan)
         await self._record(connection, principal, [(written.action, access_id)])
@@ -216,6 +209,7 @@ class Accesses:
 
     async def _check(self, principal: Principal, access_id: str, request: AccessRequest) -> _Plan:
         check_access_id(access_id)
+        self.permissions.check_usable_until(request.usable_until, f"{access_id}.nutzungBis")
         async with self._database.connect(principal.user_id) as connection:
             existing = await accesses.find_access(connection, user_of(principal), access_id)
         if existing is not None and existing.is_over(datetime.now(UTC)):
@@ -317,6 +311,8 @@ class Accesses:
             selected_products=selected,
             wants_statements=request.choose_statements(access.wants_statements),
         )
+        caller = principal.client_name if plan.form_session_id is None else None
+        await self.permissions.keep(connection, user_id, access.id, plan.provider, request, caller)
         credentials = await self._keep_credentials(connection, user_id, plan, is_attended=is_attended)
         await self._refreshing.reschedule(connection, user_id, plan.access_id)
         is_lifted = selected is None and access.selected_products is not None

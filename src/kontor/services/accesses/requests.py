@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import date
 from uuid import UUID
 
 from kontor.domain.accesses import Access, Notice, NoticeKind
@@ -20,7 +21,7 @@ class IncompleteCredentialsError(InvalidError):
 class AccessRequest:
     """What a caller sends for one access. Nothing but defaults means: use what is stored.
 
-    `lifts_selection`: all products are wanted again.
+    `lifts_selection`: all products are wanted again. `purpose` and `usable_until` are for the permission.
     """
 
     provider_id: UUID | None = None
@@ -29,6 +30,8 @@ class AccessRequest:
     selected_products: tuple[UUID, ...] | None = None
     lifts_selection: bool = False
     wants_statements: bool | None = None
+    purpose: str | None = None
+    usable_until: date | None = None
 
     def select_from(self, current: tuple[UUID, ...] | None) -> tuple[UUID, ...] | None:
         """The products that are selected from now on; None are all."""

@@ -12,10 +12,11 @@ from kontor.connectors.base import Done, Failed, FailureKind, Fetched, Headers, 
 from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, Notice, NoticeKind, make_product_id
 from kontor.domain.cleaning import clean_product
 from kontor.domain.dialogues import Dialogue
+from kontor.domain.permissions import CHANNELS, PermissionChannel
 from kontor.domain.products import Product
 from kontor.domain.webhooks import Event
 from kontor.services.accesses import Refreshing, request_fetch
-from kontor.services.banks import REFUSALS, Admissions
+from kontor.services.banks import BANK_CHANNEL_KEY, REFUSALS, Admissions
 from kontor.services.fetching.access_events import find_notice_events, find_transaction_events
 from kontor.services.fetching.merges import FetchedMerges, Merges, clean_fetched
 from kontor.services.fetching.notices import FAILURES
@@ -24,7 +25,7 @@ from kontor.services.fetching.writing import FetchWriting
 from kontor.services.runtime import Clock
 from kontor.services.security import Vault
 from kontor.services.webhooks import Events
-from kontor.storage import accesses, alert_states, fetches, products, queue, users
+from kontor.storage import accesses, alert_states, fetches, permissions, products, queue, users
 from kontor.storage.data_versions import read_version, take_version
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
@@ -121,6 +122,7 @@ class FetchResults:
                 await self.refreshing.note_success(connection, fetch)
                 await fetches.finish_answered(connection, fetch.id, lease, access.provider_id, seconds)
                 return True
+            await permissions.note_fetch(connection, fetch.user_id, access.id, _find_channel(finished.step))
             if await read_version(connection, fetch.user_id) != prepared.version:
                 if not is_last:
                     return False
@@ -281,6 +283,7 @@ class FetchResults:
                     merges = prepared.merges
                 else:
                     merges = await clean_fetched(staged.done.result, self._clock.today())
+                await permissions.note_fetch(connection, user_id, access.id, _find_channel(staged.done))
                 written = await self._writing.write_fetched(
                     connection, user_id, confirmed, None, staged.done, {}, merges
                 )
@@ -378,3 +381,9 @@ class FetchResults:
     @staticmethod
     async def _forget(connection: Connection, user_id: UUID, access: Access) -> None:
         await accesses.forget_credentials(connection, user_id, access.id)
+
+
+def _find_channel(step: Done) -> PermissionChannel | None:
+    """Which of several channels to the bank was taken; None where there is one."""
+    kind = (step.connector_state or {}).get(BANK_CHANNEL_KEY)
+    return None if kind is None else CHANNELS.get(kind)

@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 
 import structlog
 
+from kontor.domain.permissions import PermissionStatus
 from kontor.services.accesses import Refreshing, delete_access_data
 from kontor.services.redirects import delete_unconfirmed, end_abandoned
+from kontor.services.runtime import Clock
 from kontor.storage import (
     accesses,
     alerts,
@@ -25,6 +27,7 @@ from kontor.storage import (
     login_addresses,
     login_failures,
     payments,
+    permissions,
     proofs,
     queue,
     redirects,
@@ -42,8 +45,9 @@ BATCH = 1000
 
 
 class Housekeeping:
-    def __init__(self, database: Database, refreshing: Refreshing) -> None:
+    def __init__(self, database: Database, clock: Clock, refreshing: Refreshing) -> None:
         self._database = database
+        self._clock = clock
         self._refreshing = refreshing
 
     async def clean(self) -> None:
@@ -78,6 +82,9 @@ class Housekeeping:
             "old_calls": await self._in_batches(
                 lambda connection: self._refreshing.forget_old_calls(connection, BATCH)
             ),
+            "old_permissions": await self._in_batches(
+                lambda connection: permissions.delete_old_permissions(connection, BATCH)
+            ),
             "old_outcomes": await self._once(fetches.delete_old_outcomes),
             "old_way_outcomes": await self._once(bank_channels.delete_old_outcomes),
             "users_with_old_removals": await self._one_by_one(removals.forget_old_removals),
@@ -103,6 +110,16 @@ class Housekeeping:
     async def delete_expired_accesses(self) -> int:
         """Data that is not stored permanently. Every few seconds, since it is to be gone at its end."""
         return await self._one_by_one(_delete_expired_access)
+
+    async def end_permissions(self) -> int:
+        """Those whose last day of use is over. Their accesses are deleted with all their data."""
+        today = self._clock.today()
+
+        async def end_one(connection: Connection) -> bool:
+            found = await permissions.lock_over(connection, today)
+            return found is not None and await delete_access_data(connection, *found, PermissionStatus.EXPIRED)
+
+        return await self._one_by_one(end_one)
 
     async def anchor_audit_trail(self) -> None:
         """Log the head of each chain: who keeps the logs elsewhere can prove later that nothing was rewritten."""
@@ -134,4 +151,4 @@ class Housekeeping:
 
 async def _delete_expired_access(connection: Connection) -> bool:
     expired = await accesses.lock_expired(connection)
-    return expired is not None and await delete_access_data(connection, *expired)
+    return expired is not None and await delete_access_data(connection, *expired, PermissionStatus.EXPIRED)

@@ -122,7 +122,13 @@ class AccessFlow:
                 begun = await self._accounts.take_up(connection, current, provider, credentials)
                 if begun is None:
                     await self._accesses.store_opened_access(
-                        connection, current.principal, current.access_id, provider, credentials, current.id
+                        connection,
+                        current.principal,
+                        current.access_id,
+                        provider,
+                        credentials,
+                        current.id,
+                        current.options,
                     )
                     begun = replace(current, step=FormStep.SCA, dialogue_id=uuid4(), notice=None)
                 await redirects.save_session(connection, begun)

@@ -15,6 +15,7 @@ from kontor.domain.doubts import Doubt
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.import_results import AccountResult, KeptImport, RefusedRow
 from kontor.domain.merge_plans import MergePlan
+from kontor.domain.permissions import PermissionChannel
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.products import Product
 from kontor.domain.stored_products import StoredProduct
@@ -25,10 +26,11 @@ from kontor.services.fetching import NOTHING_KNOWN, Merges, PackedKnown, write_p
 from kontor.services.runtime import Clock
 from kontor.services.security import auditing
 from kontor.services.statements.import_targets import check_named, check_targets, find_target
-from kontor.storage import accesses, positions, products
+from kontor.storage import accesses, permissions, positions, products
 from kontor.storage import imports as stored_imports
 from kontor.storage.data_versions import lock_data, read_version
 from kontor.storage.database import Connection, Database
+from kontor.storage.permissions import NewPermission
 from kontor.storage.retries import retry_conflicts
 from kontor.storage.tags import TaggedRow
 
@@ -258,6 +260,9 @@ class Imports:
             connection, owner.user_id, access_id, FILES_PROVIDER.id, is_synced=True, selected_products=None
         )
         if is_inserted:
+            await permissions.open_permission(
+                connection, owner.user_id, NewPermission(access_id, PermissionChannel.FILES)
+            )
             await accesses.store_success(
                 connection, owner.user_id, access_id, messages=[], issues=[],
                 connector_state=None, consent_until=None, today=self._clock.today(), expires_at=None,
