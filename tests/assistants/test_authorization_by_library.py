@@ -12,8 +12,8 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 
+from assistants.granting import FIELD, HREF
 from assistants.talking import ask
-from assistants.test_authorization import FIELD, HREF
 from banking import BankCustomer
 from kontor.domain.scopes import CUSTOMER_READ
 from kontor.services.bundle import Services

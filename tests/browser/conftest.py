@@ -9,8 +9,9 @@ import psycopg
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from assistants.granting import LOOPBACK
 from banking import BankCustomer, new_customer
-from browser.accessibility import DESKTOP, PHONE
+from browser.accessibility import DECLARED, DESKTOP, LOOKED_AT, PHONE
 from browser.form_driver import BASE, Form
 from browser.tenant_site import TenantSite
 from browser.watching import Watch
@@ -45,9 +46,21 @@ async def branded(standing_services: Services, http: httpx.Client) -> TenantUnde
     return await create_tenant(standing_services, http, is_regulated=False)
 
 
+@pytest.fixture(scope="session")
+async def assistant_id(standing_services: Services, redirecting: TenantUnderTest) -> str:
+    """An assistant that users of the tenant may let read; it is sent back to a port of this machine."""
+    administration = standing_services.tenant_administration
+    made = await administration.create_assistant(redirecting.name, "assistant", [LOOPBACK], "Finanzhelfer")
+    return made.username
+
+
 @pytest.fixture(scope="package")
 def browser(
-    bank_server: str, redirecting: TenantUnderTest, branded: TenantUnderTest, console_site: ConsoleSite
+    bank_server: str,
+    redirecting: TenantUnderTest,
+    branded: TenantUnderTest,
+    console_site: ConsoleSite,
+    assistant_id: str,
 ) -> Iterator[Browser]:
     """Started after all asynchronous fixtures: Playwright keeps an event loop of its own until it is stopped."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
@@ -58,6 +71,14 @@ def browser(
         browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(autouse=True)
+def declared_pages(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test looks at the pages that it has declared to show."""
+    LOOKED_AT.clear()
+    yield
+    assert DECLARED.get(request.function.__name__, frozenset()) - LOOKED_AT == frozenset()
 
 
 @pytest.fixture

@@ -121,12 +121,12 @@ class Form:
         self.press("tan.submit")
         return self
 
-    def confirm_at_bank(self, button: str = "Freigeben") -> "Form":
+    def confirm_at_bank(self, decision: str = "confirm") -> "Form":
         """To the demo bank's own page, and back from it."""
         self.at("redirect")
         self.page.get_by_role("link", name=self.text("redirect.go")).click()
         expect(self.page.locator("main[data-page=demobank] h1")).to_be_visible()
-        self.page.get_by_role("button", name=button).click()
+        self.page.click(f"#bank-{decision}")
         return self
 
     def confirm_accounts(self) -> "Form":

@@ -66,7 +66,7 @@ class Person:
 
     def check(self) -> None:
         problems = find_problems(self.page, self.look.scheme, self.look.size, self.options or USUAL)
-        assert (self.page.url, problems) == (self.page.url, [])
+        assert problems == [], f"{self.page.url}: {problems}"
 
     def reach(self, target: str | Locator) -> Locator:
         found = self.find(target)

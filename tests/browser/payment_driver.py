@@ -51,11 +51,11 @@ class PaymentForm(Form):
         self.press("credentials.submit_payment")
         return self
 
-    def confirm_payment_at_bank(self, button: str = "Freigeben") -> "PaymentForm":
+    def confirm_payment_at_bank(self, decision: str = "confirm") -> "PaymentForm":
         self.at("redirect")
         self.page.get_by_role("link", name=self.text("redirect.go")).click()
         expect(self.page.locator("main[data-page=demobank-payment] h1")).to_be_visible()
-        self.page.get_by_role("button", name=button).click()
+        self.page.click(f"#bank-{decision}")
         return self
 
     def expect_return(self, outcome: str, path: str = "/back") -> dict[str, str]:

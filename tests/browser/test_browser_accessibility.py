@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from browser.accessibility import DECLARED, LOOKED_AT, find_violations, shows
 from browser.accessibility import check as look_at
-from browser.accessibility import find_violations
 from browser.form_driver import WRONG_TAN, Form, keep_bank_waiting, let_bank_answer
 from consenting import new_login
 
@@ -39,6 +39,7 @@ def test_colours_that_nobody_can_read_are_found_in_a_late_row_too(new_context):
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
+@shows("form/legal", "form/provider")
 def test_legal_and_bank_search(new_form, language):
     form = new_form(language=language)
     form.open().at("legal")
@@ -56,6 +57,7 @@ def test_legal_and_bank_search(new_form, language):
     check(form.page)
 
 
+@shows("form/credentials")
 def test_credentials_in_every_state(form):
     form.open().to_credentials().at("credentials")
     check(form.page)
@@ -68,6 +70,7 @@ def test_credentials_in_every_state(form):
     check(form.page)
 
 
+@shows("form/method", "form/medium", "form/tan", "form/failed")
 def show_method_and_medium(form: Form) -> None:
     form.log_in(new_login("test_sca_method_media")).at("method")
     check(form.page)
@@ -84,16 +87,19 @@ def show_method_and_medium(form: Form) -> None:
     check(form.page)
 
 
+@shows("form/tan")
 def show_photo(form: Form) -> None:
     form.log_in(new_login("test_phototan")).at("tan")
     check(form.page)
 
 
+@shows("form/tan")
 def show_chip(form: Form) -> None:
     form.log_in(new_login("test_chiptan")).at("tan")
     check(form.page)
 
 
+@shows("form/confirmation")
 def show_confirmation(form: Form) -> None:
     """The page that waits goes on by itself, so it is held where it is."""
     form.page.route("**/progress", lambda route: route.abort())
@@ -101,6 +107,7 @@ def show_confirmation(form: Form) -> None:
     check(form.page)
 
 
+@shows("form/demobank", "form/failed", "form/demobank-gone")
 def show_redirect_and_bank(form: Form) -> None:
     form.log_in(new_login("test_redirect")).at("redirect")
     form.page.get_by_role("link", name=form.text("redirect.go")).click()
@@ -115,6 +122,7 @@ def show_redirect_and_bank(form: Form) -> None:
     check(form.page)
 
 
+@shows("form/redirect")
 def show_redirect(form: Form) -> None:
     """It leaves by itself after a moment unless it did so before; it is looked at when one has come back."""
     form.log_in(new_login("test_redirect")).at("redirect")
@@ -125,6 +133,7 @@ def show_redirect(form: Form) -> None:
     check(form.page)
 
 
+@shows("form/accounts")
 def show_accounts(form: Form) -> None:
     form.log_in(new_login("demo1")).at("accounts")
     check(form.page)
@@ -135,11 +144,13 @@ def show_accounts(form: Form) -> None:
     check(form.page)
 
 
+@shows("form/failed")
 def show_unreachable(form: Form) -> None:
     form.log_in(new_login("test_unreachable")).at("failed")
     check(form.page)
 
 
+@shows("form/failed")
 def show_locked(form: Form) -> None:
     form.log_in(new_login("test_locked")).at("failed")
     check(form.page)
@@ -162,11 +173,13 @@ SCENES: list[Callable[[Form], None]] = [
 def test_from_the_login_on(form, watch, show):
     form.open().to_credentials()
     show(form)
+    assert DECLARED[show.__name__] - LOOKED_AT == frozenset()
     watch.complaints[:] = [
         complaint for complaint in watch.complaints if "net::ERR_FAILED" not in complaint
     ]  # requests that were held
 
 
+@shows("form/end", "form/notice", "form/returned")
 def test_pages_without_a_session(form, new_context):
     form.page.goto(form.start())
     form.at("end")
@@ -183,6 +196,16 @@ def test_pages_without_a_session(form, new_context):
         check(page)
 
 
+@shows("form/info")
+def test_imprint_and_privacy_notice(form):
+    form.open().at("legal")
+    for kind in ("imprint", "privacy"):
+        with form.page.expect_popup() as opened:
+            form.page.click(f"#foot-{kind}")
+        check(opened.value)
+
+
+@shows("form/connecting")
 def test_connecting(form, owner):
     form.open().to_credentials().log_in(new_login("test_sca_method")).at("method")
     methods = keep_bank_waiting(owner, form)
@@ -193,6 +216,7 @@ def test_connecting(form, owner):
     form.at("method")
 
 
+@shows("form/fetching")
 def test_fetching(form, owner):
     """Seen only while a bank is slow; the session is put there by hand."""
     form.to_accounts(new_login("leer"))

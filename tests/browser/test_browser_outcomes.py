@@ -78,10 +78,10 @@ def test_user_cancelled_from_every_page_leaves_nothing_behind(form):
 
 
 def test_user_cancelled_at_the_bank_can_try_again_or_leave(form):
-    form.open().to_credentials().log_in(new_login("test_redirect")).confirm_at_bank("Ablehnen")
+    form.open().to_credentials().log_in(new_login("test_redirect")).confirm_at_bank("cancel")
     expect(form.at("failed")).to_contain_text(form.text("failed.refused.title"))
     form.press("failed.retry")
-    form.confirm_at_bank("Ablehnen").at("failed")
+    form.confirm_at_bank("cancel").at("failed")
     form.press("failed.leave", tenant=form.customer.tenant.name)
     form.expect_return("USER_CANCELLED")
     assert not is_stored(form)

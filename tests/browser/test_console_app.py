@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Error
 
 from banking import wait_for
-from browser.accessibility import check
+from browser.accessibility import check, shows
 
 pytestmark = pytest.mark.long
 
@@ -46,6 +46,7 @@ def deliver(page, payload):
 
 
 @pytest.mark.parametrize("is_phone", [False, True])
+@shows("console/devices", "console/offline")
 def test_pushes_are_shown_in_the_users_language_and_without_a_network_a_page_says_so(open_console, is_phone):
     page = open_console("/devices", is_phone=is_phone)
     check(page)

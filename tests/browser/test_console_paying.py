@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from banking import BankCustomer, new_customer
-from browser.accessibility import check
+from browser.accessibility import check, shows
 from browser.payment_driver import PAYMENT_TAN, PaymentForm
 from console_site import ConsoleSite, money
 from form_client import connect_account
@@ -39,6 +39,7 @@ def authorise(page: Page, customer: BankCustomer, button: str) -> None:
     form.enter(PAYMENT_TAN)
 
 
+@shows("console/payment_new", "console/payments")
 def test_a_standing_order_is_set_up_and_deleted_through_the_web_form(
     open_console: Callable[..., Page], console_site: ConsoleSite, payer: BankCustomer
 ):
@@ -65,6 +66,7 @@ def test_a_standing_order_is_set_up_and_deleted_through_the_web_form(
     expect(page.locator(".orders tbody tr", has_text="Erika Muster")).to_contain_text("beendet")
 
 
+@shows("console/payment")
 def test_a_dated_transfer_is_entered_with_the_keyboard_and_paid_on_its_day(
     open_console: Callable[..., Page], console_site: ConsoleSite, payer: BankCustomer
 ):

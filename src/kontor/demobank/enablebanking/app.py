@@ -4,9 +4,6 @@ import asyncio
 import re
 from collections.abc import Callable, MutableMapping
 from functools import partial
-from html import escape
-from importlib import resources
-from string import Template
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -22,7 +19,7 @@ from kontor.demobank.enablebanking.exchanges import (
     show_refusal,
 )
 from kontor.demobank.enablebanking.service import Authorisation, DemoService
-from kontor.demobank.routes import HEADERS, STYLE
+from kontor.demobank.pages import HEADERS, HTML, STYLE, draw_login, name_problem, read_style
 from kontor.demobank.xs2a.asgi import AsgiApp, live, read_request
 from kontor.demobank.xs2a.exchanges import RefusedError as BankRefusedError
 from kontor.demobank.xs2a.exchanges import Request, Response
@@ -31,27 +28,20 @@ from kontor.domain.callbacks import add_to_query
 log = structlog.get_logger(__name__)
 
 PAGE = "/authorise/"
-HTML = "text/html; charset=utf-8"
-QUESTION = (
-    "<p>Eine Anwendung möchte über einen Kontoinformationsdienst Ihre Konten, Kontostände und Umsätze abrufen. Melden"
-    " Sie sich an, um den Zugriff bis zum {until} freizugeben. Sie können ihn jederzeit widerrufen.</p>"
-)
 FAILED = {"error": "server_error", "error_description": "Die Bank antwortet zurzeit nicht."}
 WRONG_LOGIN = ("PSU_CREDENTIALS_INVALID", "SERVICE_BLOCKED")
 Handler = Callable[..., Any]
 
 
 def make_enablebanking_app(service: DemoService) -> AsgiApp:
-    files = resources.files("kontor.demobank")
-    page = Template(files.joinpath("authorise.html").read_text(encoding="utf-8"))
-    style = files.joinpath("style.css").read_bytes()
+    style = read_style()
     routes = _list_routes(service)
 
     def respond(request: Request) -> Response:
         if request.path == STYLE:
             return Response(200, content=style, headers={"Content-Type": "text/css"})
         if request.path.startswith(PAGE):
-            return _show_page(service, page, request)
+            return _show_page(service, request)
         return _answer(service, routes, request)
 
     async def app(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
@@ -104,13 +94,13 @@ def _answer(service: DemoService, routes: list[tuple[str, re.Pattern[str], Handl
         return Response(500, {"code": 500, "message": "Something went wrong"})
 
 
-def _show_page(service: DemoService, page: Template, request: Request) -> Response:
+def _show_page(service: DemoService, request: Request) -> Response:
     """The customer logs in and decides. What was decided once cannot be decided again."""
     asked = service.find_open(request.path.removeprefix(PAGE))
     if asked is None:
         return Response(410, content=b"", headers=HEADERS)
     if request.method != "POST":
-        return _ask(page, request, asked, "", "")
+        return _ask(request, asked, "")
     form = dict(parse_qsl(request.body.decode("latin-1")))
     if form.get("decision") != "confirm":
         return _return(asked, error="access_denied", error_description="Cancelled by the customer")
@@ -119,19 +109,15 @@ def _show_page(service: DemoService, page: Template, request: Request) -> Respon
         service.aspsp.check_pin(login, form.get("pin", ""))
     except BankRefusedError as error:
         if error.code in WRONG_LOGIN:
-            return _ask(page, request, asked, login, error.text)
+            return _ask(request, asked, login, name_problem(error.code))
         return _return(asked, **FAILED)
     return _return(asked, code=service.grant(asked, login))
 
 
-def _ask(page: Template, request: Request, asked: Authorisation, login: str, problem: str) -> Response:
-    shown = page.substitute(
-        action=request.path,
-        login=escape(login),
-        problem=f'<p role="alert">{escape(problem)}</p>' if problem else "",
-        question=QUESTION.format(until=f"{asked.wanted.access.valid_until:%d.%m.%Y}"),
-    )
-    return Response(200, content=shown.encode(), headers={**HEADERS, "Content-Type": HTML})
+def _ask(request: Request, asked: Authorisation, login: str, problem: str | None = None) -> Response:
+    accepted, until = request.headers.get("accept-language", ""), asked.wanted.access.valid_until
+    page = draw_login(accepted, request.path, login, kind="access_until", until=until.date(), problem=problem)
+    return Response(200, content=page, headers={**HEADERS, "Content-Type": HTML})
 
 
 def _return(asked: Authorisation, **told: str) -> Response:

@@ -9,13 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
-from html import escape
-from importlib import resources
-from string import Template
 from urllib.parse import parse_qsl, urlencode
 from uuid import uuid4
 
-from kontor.demobank.routes import HEADERS, show_orders
+from kontor.demobank.pages import HEADERS, HTML, draw_login, name_problem
 from kontor.demobank.xs2a.aspsp import DemoAspsp
 from kontor.demobank.xs2a.consents import Consents
 from kontor.demobank.xs2a.dialects import Dialect, OAuthUse
@@ -30,11 +27,6 @@ REFRESH_DAYS = 180
 AUTHORISE = "/v1/authorise"
 # A new consent, or a new order.
 _NEW = re.compile(r"/v1/consents|/v1/(bulk-|periodic-)?payments/[^/]+")
-ASK_ACCESS = (
-    "<p>Ein Kontoinformationsdienst möchte Ihre Konten, Kontostände und Umsätze abrufen. Melden Sie sich an, um den"
-    " Zugriff für 180 Tage freizugeben. Sie können ihn jederzeit widerrufen.</p>"
-)
-ASK_PAYMENT = "<p>Ein Zahlungsdienst möchte für Sie überweisen. Melden Sie sich an, um den Auftrag freizugeben.</p>"
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 _CONSENT_SCOPE, _PAYMENT_SCOPE = "AIS:", "PIS:"
 
@@ -94,7 +86,6 @@ class OAuthServer:
         self._codes: Shelf[Ticket] = Shelf()
         self._access: Shelf[Ticket] = Shelf()
         self._refresh: Shelf[Ticket] = Shelf()
-        self._page = Template(resources.files("kontor.demobank").joinpath("authorise.html").read_text("utf-8"))
 
     def answer(self, request: Request) -> Response | None:
         """None for what is no business of an OAuth server."""
@@ -193,17 +184,20 @@ class OAuthServer:
             payment,
         )
         self._requests.put(number, asked)
-        return self._show(number, asked, asked.login or "", "")
+        return self._show(request, number, asked, asked.login or "", None)
 
-    def _show(self, number: str, asked: AuthorisationRequest, login: str, problem: str) -> Response:
+    def _show(
+        self, request: Request, number: str, asked: AuthorisationRequest, login: str, problem: str | None
+    ) -> Response:
         """What is asked for: the orders of a payment, or access to accounts."""
-        text = f'<p role="alert">{escape(problem)}</p>' if problem else ""
-        question = ASK_ACCESS
+        accepted, action = request.headers.get("accept-language", ""), f"{AUTHORISE}/{number}"
+        orders: list[list[str]] = []
         if asked.payment is not None and asked.payment.job is not None:
-            question = ASK_PAYMENT + show_orders([show_order(order) for order in asked.payment.job.orders])
-        action = f"{AUTHORISE}/{number}"
-        page = self._page.substitute(action=action, login=escape(login), problem=text, question=question)
-        return Response(200, content=page.encode(), headers={**HEADERS, "Content-Type": "text/html; charset=utf-8"})
+            orders = [show_order(order) for order in asked.payment.job.orders]
+        page = draw_login(
+            accepted, action, login, kind="payment" if orders else "access", orders=orders, problem=problem
+        )
+        return Response(200, content=page, headers={**HEADERS, "Content-Type": HTML})
 
     def _decide(self, request: Request, number: str) -> Response:
         asked = self._requests.find(number)
@@ -221,7 +215,7 @@ class OAuthServer:
         try:
             self._aspsp.check_pin(login, form.get("pin", ""))
         except RefusedError as error:
-            return self._show(number, asked, login, error.text or "Die Anmeldung ist zurzeit nicht möglich.")
+            return self._show(request, number, asked, login, name_problem(error.code))
         asked.is_decided = True
         consent_id = asked.consent_id
         if self._dialect.oauth is OAuthUse.INSTEAD:
