@@ -97,6 +97,18 @@ def test_a_tenant_that_may_handle_credentials_gets_a_form_and_its_user_a_connect
     assert access["providerId"] == DEMO_BANK
 
 
+def test_the_state_of_a_bank_is_told_in_the_results_of_the_search_and_before_the_login(console_site, customer, owner):
+    owner.execute("insert into provider_outages values (%s, 9, now() - interval '1 hour', now())", [DEMO_BANK])
+    try:
+        with console_site.visit(customer) as visitor:
+            found = visitor.get(CONNECT, params={"q": "demo-bank"}).text
+            login = visitor.get(CONNECT, params={"provider": DEMO_BANK}).text
+    finally:
+        owner.execute("delete from provider_outages where provider_id = %s", [DEMO_BANK])
+    assert f'<span class="badge">{load_texts()["de"]("connect.down_badge")}</span>' in found
+    assert 'data-health="down"' in login
+
+
 def test_a_wrong_pin_keeps_the_user_name_and_the_next_try_is_about_the_same_access(console_site, customer):
     login = new_login()
     with console_site.visit(customer) as visitor:

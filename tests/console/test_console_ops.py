@@ -11,6 +11,7 @@ from banking import new_customer
 from console_site import read_token
 from kontor.connectors.base import FailureKind
 from kontor.console.rendering import load_texts
+from kontor.console.service_checks import read_checks
 from kontor.console.views import VIEWS
 from kontor.domain.operator_details import AccessReason
 from kontor.domain.refreshes import SkipReason
@@ -42,6 +43,29 @@ def test_every_page_opens_for_an_operator_and_for_a_tenants_admin_client(console
             answer = visitor.get(path, headers={"Accept-Language": language})
             assert answer.status_code == 200, answer.text
             assert f'<html lang="{language}">' in answer.text
+
+
+@pytest.mark.parametrize(("language", "said"), [("de", "verspätet: "), ("en", "late: ")])
+def test_every_check_is_told_in_the_language_of_the_page(console_site, language, said):
+    with console_site.operate() as visitor:
+        page = visitor.get("/console/ops", headers={"Accept-Language": language}).text
+    checks = page.partition('class="checks"')[2].partition("</ul>")[0]
+    assert said in checks
+    assert "lang=" not in checks
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_checks_that_fail_are_told_in_words_and_what_nobody_knows_stays_english(language):
+    said = [
+        "does not answer", "none is at work", "2 at work, 1 gone without a word within the last hour", "3 late",
+        "4 of 9 failed at the last fetch, 2 with a refused login", "1 discarded within 24 hours", "1 down",
+        "2 failed and held", "something else",
+    ]  # fmt: skip
+    checks = [{"name": "workers", "well": False, "detail": detail} for detail in said]
+    *known, other = read_checks({"checks": checks}, load_texts()[language])
+    assert all(check.is_translated and re.findall(r"\d+", check.detail) for check in known[2:])
+    assert sorted(re.findall(r"\d+", known[4].detail)) == ["2", "4", "9"]
+    assert (other.detail, other.is_translated) == ("something else", False)
 
 
 def test_an_operator_sees_all_tenants_and_an_admin_client_its_own(console_site):

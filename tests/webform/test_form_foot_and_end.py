@@ -148,6 +148,35 @@ def test_the_state_of_a_bank_is_told_before_the_login(customer: BankCustomer, ow
     assert "antwortet seit" in form.find(r'id="health" role="status">([^<]*)<')
 
 
+DOWN = "insert into provider_outages values (%s, 9, now() - interval '1 hour', now())"
+OFTEN = (
+    "insert into provider_outcomes (provider_id, is_success, is_refused, seconds)"
+    " select %s, false, false, 0.125 from generate_series(1, 5000)"
+)
+
+
+@pytest.mark.parametrize(("change", "badge"), [(DOWN, "down_badge"), (OFTEN, "disturbed_badge")])
+def test_the_state_of_a_bank_is_told_in_the_results_of_the_search(
+    customer: BankCustomer, owner: psycopg.Connection, change: str, badge: str
+):
+    """On the page, and for its script."""
+    form, wanted = start(customer).accept(), GERMAN(f"provider.{badge}")
+    assert list_badges(form) == [None]
+    owner.execute(change, [DEMO_BANK])
+    try:
+        assert list_badges(form) == [wanted]
+        page = form.http.get("/customer/v2/webform/step", params={"q": "demo-bank"}).text
+    finally:
+        owner.execute("delete from provider_outages where provider_id = %s", [DEMO_BANK])
+        owner.execute("delete from provider_outcomes where provider_id = %s and seconds = 0.125", [DEMO_BANK])
+    assert f'<span class="badge">{wanted}</span>' in page.partition(f'value="{DEMO_BANK}"')[2].partition("</li>")[0]
+
+
+def list_badges(form: FormClient) -> list[str | None]:
+    banks = form.http.get("/customer/v2/webform/providers", params={"q": "demo-bank"}).json()["banks"]
+    return [bank["badge"] for bank in banks]
+
+
 # Authorising
 
 

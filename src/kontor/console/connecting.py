@@ -89,6 +89,12 @@ def read_health(statistics: Mapping[str, Any] | None) -> Health | None:
     return Health("disturbed", rate=Decimal(str(rate)))
 
 
+def read_healths(statistics: Mapping[str, Mapping[str, Any]]) -> dict[str, Health]:
+    """Of the banks that are not doing well, by their ids."""
+    read = {provider_id: read_health(measured) for provider_id, measured in statistics.items()}
+    return {provider_id: health for provider_id, health in read.items() if health is not None}
+
+
 def read_consent(status: Mapping[str, Any]) -> ConsentStatus:
     rels = {relation["rel"] for relation in status["relations"]}
     codes = [message["code"] for message in status["messages"]]

@@ -1,9 +1,15 @@
-"""When a bank counts as disrupted: by its recent fetches, as people are told before they log in."""
+"""When a bank counts as disrupted: by its recent fetches, as people are told before they choose it and log in."""
 
 from decimal import Decimal
+from enum import StrEnum
 
 FEWEST_FETCHES = 10  # fewer say nothing
 DISTURBED_BELOW = Decimal("0.8")
+
+
+class Disturbance(StrEnum):
+    DOWN = "down"  # does not answer at present
+    OFTEN = "disturbed"  # many of the recent fetches failed
 
 
 def is_disturbed(fetches: int, rate: Decimal) -> bool:

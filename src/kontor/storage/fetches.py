@@ -334,15 +334,15 @@ async def record_outcome(
 
 
 async def list_statistics(
-    connection: Connection, provider_id: UUID | None = None
+    connection: Connection, provider_ids: Sequence[UUID] | None = None
 ) -> dict[UUID, tuple[int, int, float | None, datetime | None]]:
-    """Of the last seven days, by provider: (fetches, successes, mean seconds of successes, last success)."""
+    """By provider, of the last seven days: (fetches, successes, mean seconds of successes, last success)."""
     cursor = await connection.execute(
         "select provider_id, count(*), count(*) filter (where is_success), avg(seconds) filter (where is_success),"
         " max(at) filter (where is_success) from provider_outcomes"
-        " where (%(provider)s::uuid is null or provider_id = %(provider)s) and at > now() - interval '7 days'"
+        " where (%(ids)s::uuid[] is null or provider_id = any(%(ids)s)) and at > now() - interval '7 days'"
         " group by provider_id",
-        {"provider": provider_id},
+        {"ids": None if provider_ids is None else list(provider_ids)},
     )
     return {row[0]: (row[1], row[2], row[3], row[4]) for row in await cursor.fetchall()}
 

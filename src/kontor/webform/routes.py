@@ -46,7 +46,7 @@ from kontor.webform.rendering import (
     picture,
     see_other,
 )
-from kontor.webform.search import search, show_bank
+from kontor.webform.search import search, show_banks
 from kontor.webform.submissions import FormSubmission
 from kontor.webform.texts import choose_texts, load_texts
 from kontor.webform.theme import make_theme
@@ -202,7 +202,7 @@ class Form:
     async def search(self, request: AnyRequest) -> ASGIResponse:
         await self._services().redirects.find_session(self._cookies.read(request))
         query = read_query(request).get("q", "")
-        return _json(self._search(query, choose_texts(request)))
+        return _json(await self._search(query, choose_texts(request)))
 
     async def tell_progress(self, request: AnyRequest) -> ASGIResponse:
         """Which page is the current one. For a confirmation in an app, the bank is asked first."""
@@ -249,8 +249,8 @@ class Form:
         except StaleStepError:  # it moved on in another tab while it was being looked at
             return await redirects.view(await redirects.find_session(cookie)), cookie
 
-    def _search(self, query: str, texts: Texts) -> dict[str, Any]:
-        return search(self._services().providers, query, texts, is_demo=self._settings.demo)
+    async def _search(self, query: str, texts: Texts) -> dict[str, Any]:
+        return await search(self._services().providers, query, texts, is_demo=self._settings.demo)
 
     def _recall(self, request: AnyRequest, view: FormView, page: Page) -> Page:
         """After a refused login: what was entered in this browser, without secrets."""
@@ -275,11 +275,13 @@ class Form:
         if page.name == "provider":
             facts |= {
                 "query": query,
-                "found": self._search(query, texts),
+                "found": await self._search(query, texts),
                 "has_sources": isinstance(view, PaymentFormView) and bool(view.sources),
-                "own": [
-                    show_bank(bank, texts) for bank in await self._services().redirects.list_own_banks(view.session)
-                ],
+                "own": await show_banks(
+                    self._services().providers,
+                    await self._services().redirects.list_own_banks(view.session),
+                    texts,
+                ),
             }
         if page.name == "payees" and isinstance(view, PaymentFormView):
             shown = write_payee_text(facts, texts)

@@ -1,7 +1,9 @@
 """Searching for a bank, as the page shows what is found."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from kontor.domain.disturbances import Disturbance
 from kontor.domain.providers import Provider
 from kontor.pages.formatting import format_bank_code
 from kontor.pages.texts import Texts
@@ -13,7 +15,7 @@ LONGEST_QUERY = 100
 POPULAR = ("Sparkasse", "Volksbank", "ING", "DKB", "Commerzbank", "Deutsche Bank", "Postbank", "comdirect")
 
 
-def search(providers: Providers, query: str, texts: Texts, *, is_demo: bool) -> dict[str, Any]:
+async def search(providers: Providers, query: str, texts: Texts, *, is_demo: bool) -> dict[str, Any]:
     query = query.strip()[:LONGEST_QUERY]
     popular = ("Demo-Bank", *POPULAR) if is_demo else POPULAR
     if not query:
@@ -21,22 +23,37 @@ def search(providers: Providers, query: str, texts: Texts, *, is_demo: bool) -> 
     found = providers.search(query)
     return {
         "query": query,
-        "banks": [
-            show_bank(provider, texts, is_available=providers.can_connect(provider)) for provider in found[:SHOWN]
-        ],
+        "banks": await show_banks(providers, found[:SHOWN], texts),
         "summary": _summarise(len(found), query, texts),
         "popular": popular,
     }
 
 
-def show_bank(provider: Provider, texts: Texts, *, is_available: bool = True) -> dict[str, Any]:
+async def show_banks(providers: Providers, found: Sequence[Provider], texts: Texts) -> list[dict[str, Any]]:
+    """Each with a badge where it cannot be connected, or is not doing well."""
+    disturbances = await providers.list_disturbances([provider.id for provider in found])
+    return [
+        _show_bank(provider, texts, disturbances.get(provider.id), is_available=providers.can_connect(provider))
+        for provider in found
+    ]
+
+
+def _show_bank(
+    provider: Provider, texts: Texts, disturbance: Disturbance | None, *, is_available: bool
+) -> dict[str, Any]:
     code = texts("provider.code", code=format_bank_code(provider.bank_code)) if provider.bank_code else None
+    badge = None
+    if not is_available:
+        badge = texts("provider.unavailable_badge")
+    elif disturbance is not None:
+        badge = texts(f"provider.{disturbance}_badge")
     return {
         "id": str(provider.id),
         "name": provider.name,
         "detail": " · ".join(part for part in (code, provider.bic) if part),
         "logo": f"/providers/v2/{provider.id}/logo",
         "is_available": is_available,
+        "badge": badge,
     }
 
 

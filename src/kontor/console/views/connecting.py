@@ -29,6 +29,7 @@ from kontor.console.connecting import (
     read_choice,
     read_consent,
     read_health,
+    read_healths,
 )
 from kontor.console.gateway import segment, together
 from kontor.console.sessions import read_dialogue
@@ -51,9 +52,17 @@ async def show_connect(visit: Visit) -> Facts:
         provider = await _find_provider(visit, visit.query["provider"])
         return await _describe_fields(visit, provider, str(uuid4()))
     query = visit.query.get("q", "").strip()[:LONGEST_QUERY]
-    own, found = await together(list_banks(visit.api), _search(visit, query))
+    own, found, statistics = await together(
+        list_banks(visit.api), _search(visit, query), visit.api.get("/providers/v2/statistics")
+    )
     choices = [read_choice(provider, visit.texts) for provider in found if can_connect(provider)]
-    return {"provider": None, "query": query, "own": list_own(own), "found": choices}
+    return {
+        "provider": None,
+        "query": query,
+        "own": list_own(own),
+        "found": choices,
+        "healths": read_healths(statistics),
+    }
 
 
 async def _search(visit: Visit, query: str) -> list[Provider]:

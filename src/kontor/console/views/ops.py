@@ -3,6 +3,7 @@
 from typing import Any
 
 from kontor.console.gateway import together
+from kontor.console.service_checks import read_checks
 from kontor.console.sessions import Role
 from kontor.console.visits import Facts, View, Visit
 
@@ -19,6 +20,7 @@ async def show(visit: Visit) -> Facts:
         "accesses": accesses,
         "refreshes": refreshes,
         "health": health,
+        "checks": [] if health is None else read_checks(health, visit.texts),
         "alive": sum(1 for worker in workers if worker["alive"]),
         "queued": sum(job["count"] for job in jobs if job["status"] == "queued"),
         "held": sum(job["count"] for job in jobs if job["status"] == "failed"),

@@ -1,12 +1,15 @@
 """The provider catalogue: searching it, and how providers have been doing lately."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from kontor.connectors.base import Headers
 from kontor.connectors.catalogue import Catalogue, logo_for
+from kontor.domain.disturbances import Disturbance, is_disturbed
 from kontor.domain.errors import NotFoundError
 from kontor.domain.login_formats import compile_format
 from kontor.domain.providers import Capability, Finding, Provider
@@ -113,7 +116,7 @@ class Providers:
     async def read_statistics(self, provider_id: UUID) -> Statistics:
         provider = self._read_listed(provider_id)
         async with self._database.connect() as connection:
-            measured = await fetches.list_statistics(connection, provider_id)
+            measured = await fetches.list_statistics(connection, [provider_id])
             return await self._describe(connection, provider, measured.get(provider_id))
 
     async def list_statistics(self) -> dict[UUID, Statistics]:
@@ -126,6 +129,20 @@ class Providers:
                 provider.id: await self._describe(connection, provider, measured.get(provider.id))
                 for provider in providers
             }
+
+    async def list_disturbances(self, provider_ids: Sequence[UUID]) -> dict[UUID, Disturbance]:
+        """Of those that are not doing well."""
+        if not provider_ids:
+            return {}
+        async with self._database.connect() as connection:
+            measured = await fetches.list_statistics(connection, provider_ids)
+            noted = await outages.list_outages(connection, provider_ids)
+        found = {
+            provider_id: Disturbance.OFTEN
+            for provider_id, (total, successes, _, _) in measured.items()
+            if is_disturbed(total, Decimal(successes) / total)
+        }
+        return found | {id: Disturbance.DOWN for id, outage in noted.items() if outage.down_since is not None}
 
     async def _describe(
         self,

@@ -202,7 +202,7 @@
       const text = element("span", "bank-text", "");
       text.append(element("span", "bank-name", bank.name), element("span", "bank-detail", bank.detail));
       option.append(logo, text);
-      if (!bank.is_available) option.append(element("span", "badge", list.dataset.badge));
+      if (bank.badge) option.append(element("span", "badge", bank.badge));
       option.addEventListener("click", () => choose(bank.id));
       return option;
     };
@@ -273,6 +273,7 @@
         detail: button.querySelector(".bank-detail").textContent,
         logo: button.querySelector("img").getAttribute("src"),
         is_available: !button.classList.contains("off"),
+        badge: button.querySelector(".badge")?.textContent,
       })),
     });
     if (field.value.trim() !== asked) searchSoon();
