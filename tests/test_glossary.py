@@ -29,7 +29,8 @@ ENGLISH_MODULES = (
     "affordability", "analyses", "balances", "cashflow", "consents", "contracts", "credit_checks", "direct_debits",
     "disposable_money", "errors", "exports", "form_sessions", "labelled_rows", "life", "management", "ops",
     "ops_details", "ops_egress",
-    "own_categories", "own_logins", "payment_evidence", "payments", "products_en", "relations", "sales_triggers",
+    "own_categories", "own_logins", "payees", "payment_evidence", "payments", "products_en", "relations",
+    "sales_triggers",
     "standing_orders",
     "tagging_rules", "tags", "tokens",
 )  # fmt: skip

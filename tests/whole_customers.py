@@ -47,6 +47,7 @@ def make_whole_customer(server: str, tenant: Any) -> WholeCustomer:
         _annotate(client, customer, access.id, giro.id)
         _import(client)
         _pay(client, access.id, giro.id)
+        client.update_payee(client.list_payees()[0].id, limit=Decimal(500), hold_hours=1)
         client.start_consent(access.id, asks_settings=True, **PRESENT)
         _subscribe(client)
         end = datetime.now(BERLIN).date() + timedelta(days=10)

@@ -75,6 +75,7 @@ LEFT_BY_DELETION = {
     "import_forms": "the user's description of a file, for any access",
     "legal_acceptances": "the user's",
     "own_categories": "the user's, for any access",
+    "payee_limits": "what the user allows for payees, from any access",
     "payee_verifications": "about an order, and gone after a day",
     "payment_fingerprints": "keyed hashes, for a minute",
     "payments": "records of payments, for as long as the tenant must keep them",

@@ -226,6 +226,27 @@ def test_a_payee_that_does_not_match_is_told_and_the_user_decides_once(payer, ow
     assert [line for line in lines if line.rpartition(": ")[2] not in client_text] == []
 
 
+def test_a_limit_that_was_set_meanwhile_refuses_the_order_and_says_why(payer, owner):
+    iban = "DE02500105170137075030"
+    paid = start(payer, iban=iban)[0]
+    choose_account(paid)
+    if paid.page == "payees":
+        paid.send("accept")
+    assert paid.at("tan").send("submit", tan="12").returned()["baReentry"] == "FINISHED"
+    client, payment_id = start(payer, iban=iban, purpose="noch einmal")
+    payees = payer[0].read("/customer/v2/zahlungsempfaenger")
+    payee_id = next(payee["id"] for payee in payees if payee["iban"] == iban)
+    url = f"/customer/v2/zahlungsempfaenger/{payee_id}"
+    assert payer[0].http.put(url, json={"limit": 5}, headers=payer[0].headers).status_code == 200
+    choose_account(client)
+    if client.page == "payees":
+        client.send("accept")
+    client.at("failed")
+    assert DE("failed.payee_limit.title") in client.text
+    assert DE("failed.not_paid") in client.text
+    assert count_arrivals(owner, payer[0], payment_id) == 0
+
+
 def test_the_suggested_name_is_taken_where_details_may_be_changed(payer, owner):
     client, payment_id = start(payer, query={"editableDetails": "true"}, iban=IBANS[Conduct.NAME_IS_CLOSE])
     values = dict(re.findall(r'name="(recipient|iban|amount|purpose)" type="text" value="([^"]*)"', client.html))

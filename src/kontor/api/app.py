@@ -56,6 +56,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     life,
     own_categories,
     own_logins,
+    payees,
     payment_answers,
     payment_files,
     payments,

@@ -51,6 +51,8 @@ class OrderProblem(StrEnum):
     METHOD = "METHOD"
     NOT_POSSIBLE = "NOT_POSSIBLE"
     CREDENTIALS = "CREDENTIALS"
+    PAYEE_LIMIT = "PAYEE_LIMIT"
+    PAYEE_HOLD = "PAYEE_HOLD"
 
 
 class OrderError(InvalidError):

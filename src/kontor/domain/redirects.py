@@ -57,6 +57,8 @@ class Failure(StrEnum):
     REJECTED = "REJECTED"
     NO_FUNDS = "NO_FUNDS"
     NOT_SUPPORTED = "NOT_SUPPORTED"
+    PAYEE_LIMIT = "PAYEE_LIMIT"
+    PAYEE_HOLD = "PAYEE_HOLD"
     INTERRUPTED = "INTERRUPTED"
 
     @property
@@ -101,6 +103,8 @@ _OUTCOMES = {
     Failure.REJECTED: RedirectOutcome.PAYMENT_FAILED,
     Failure.NO_FUNDS: RedirectOutcome.PAYMENT_FAILED,
     Failure.NOT_SUPPORTED: RedirectOutcome.PAYMENT_FAILED,
+    Failure.PAYEE_LIMIT: RedirectOutcome.PAYMENT_FAILED,
+    Failure.PAYEE_HOLD: RedirectOutcome.PAYMENT_FAILED,
     Failure.INTERRUPTED: RedirectOutcome.PAYMENT_FAILED,
 }
 

@@ -62,6 +62,7 @@ LOCAL = {
     "import_forms": "few rows per user",
     "legal_acceptances": "few rows per user",
     "login_addresses": IDENTIFYING,
+    "payee_limits": PAID,
     "payee_verifications": PAID,
     "payment_fingerprints": PAID,
     "payments": PAID,

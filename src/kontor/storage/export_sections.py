@@ -44,6 +44,7 @@ TAGS = (
     f"(select json_build_object({TAG_PAIRS}) from transaction_tags g"
     " where g.user_id = $1 and g.product_id = t.product_id and g.transaction_id = t.id)",
 )
+LIMIT_COLUMNS = "id, iban, max_amount, hold_hours, held_until, changed_at"
 CLIENT = ("client", "(select c.name from clients c where c.id = t.client_id)")
 # Transactions are many: they are read product by product in the order of their index.
 TRANSACTIONS = Section(
@@ -293,6 +294,7 @@ SECTIONS = (
         "id, payment_id, payees, results, created_at, expires_at, used_at",
         {"user_id": WHOSE},
     ),
+    Section("payee_limits", "payee_limits", "t.id::text", LIMIT_COLUMNS, {"user_id": WHOSE}),
     Section(
         "consents",
         "dialogues",

@@ -15,14 +15,15 @@ class Lock(IntEnum):
 
     FORM_SESSION = 1
     PAYMENT = 2
-    ACCESS = 3
-    DIALOGUE = 4
-    PRODUCT = 5
-    DATA_VERSION = 6
-    PROVIDER_OUTAGE = 7
-    ALERT_STATE = 8
-    WEBHOOK = 9
-    AUDIT_HEAD = 10
+    PAYEE = 3
+    ACCESS = 4
+    DIALOGUE = 5
+    PRODUCT = 6
+    DATA_VERSION = 7
+    PROVIDER_OUTAGE = 8
+    ALERT_STATE = 9
+    WEBHOOK = 10
+    AUDIT_HEAD = 11
 
 
 class LockOrderError(AssertionError):

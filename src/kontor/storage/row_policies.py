@@ -30,6 +30,7 @@ PROTECTED = (
     "import_forms",
     "legal_acceptances",
     "own_categories",
+    "payee_limits",
     "payee_verifications",
     "payment_fingerprints",
     "payments",

@@ -54,6 +54,7 @@ class Export(msgspec.Struct):
     account_statements: Objects
     payments: Objects
     payee_verifications: Objects
+    payee_limits: Objects
     consents: Objects
     redirect_sessions: Objects
     fetches: Objects

@@ -102,6 +102,11 @@ REFUSALS: dict[OrderProblem, tuple[str, str]] = {
     OrderProblem.METHOD: ("BA1101", "Das gewählte Sicherheitsverfahren ist ungültig."),
     OrderProblem.NOT_POSSIBLE: ("BA1104", "Von diesem Konto ist keine Überweisung möglich."),
     OrderProblem.CREDENTIALS: ("BA1012", "Die Zugangsdaten sind unvollständig."),
+    OrderProblem.PAYEE_LIMIT: (
+        "BA1104",
+        "Der Betrag übersteigt das Limit, das Sie für diesen Empfänger gesetzt haben.",
+    ),
+    OrderProblem.PAYEE_HOLD: ("BA1104", "Für diesen Empfänger gilt noch die Sperrfrist, die Sie gesetzt haben."),
 }
 DEBITS_NOT_ALLOWED = Message("ERROR", "BA1104", "Lastschriften können hier nicht eingezogen werden.")
 DUPLICATE = Message("ERROR", "BA1104", "Dieselbe Überweisung wurde gerade erst beauftragt.")

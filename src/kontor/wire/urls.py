@@ -94,6 +94,11 @@ class Urls:
             ("get_bankzugang", self.access(access_id), "read_access"),
         )
 
+    # Payees
+
+    def payee_relations(self, payee_id: UUID) -> list[Relation]:
+        return self._offer(("self", f"{self.customer}/zahlungsempfaenger/{payee_id}", "read_payee"))
+
     # Providers
 
     def provider(self, provider_id: UUID) -> str:

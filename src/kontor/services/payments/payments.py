@@ -31,6 +31,7 @@ from kontor.services.payments.debtors import Debtor, PaymentDebtors
 from kontor.services.payments.dialogues import PaymentDialogues, PaymentView, record
 from kontor.services.payments.evidence import PaymentEvidence
 from kontor.services.payments.files import read_file
+from kontor.services.payments.payees import Payees
 from kontor.services.payments.recovery import PaymentRecovery
 from kontor.services.payments.requests import (
     DIALOGUE_LIFETIME,
@@ -66,7 +67,7 @@ class DraftChangedError(Exception):
 
 
 class Payments:
-    """`debtors`, `standing_orders`, `verifications`, `evidence` and `recovery` are parts that edges use directly.
+    """`debtors`, `standing_orders`, `verifications`, `evidence`, `payees` and `recovery` are parts that edges use.
 
     `dialogues` is for drafts.
     """
@@ -91,6 +92,7 @@ class Payments:
         self.standing_orders = StandingOrders(database, clock)
         self.verifications = PaymentVerifications(database, gateway, vault, clock, self._leasing)
         self.evidence = PaymentEvidence(database)
+        self.payees = Payees(database)
         self.recovery = PaymentRecovery(database, gateway, self._leasing, self.dialogues)
 
     # Reading
@@ -146,6 +148,7 @@ class Payments:
         async with self._database.transaction(principal.user_id) as connection:
             is_new = await payments.insert_payment(connection, payment, None)
             if is_new:
+                await self.payees.check(connection, payment, request.fields)
                 if request.verification_id is not None:
                     await self.verifications.use(connection, payment.user_id, request.verification_id)
                 await record(connection, payment, auditing.name_actor(principal), "payment.draft")
@@ -268,6 +271,7 @@ class Payments:
             sealed = await self.dialogues.seal_credentials(connection, payment, debtor.credentials)
         if not await payments.insert_payment(connection, payment, sealed):
             return False
+        await self.payees.check(connection, payment, request.fields)
         fingerprint = digest_order(payment)
         if request.payment_id is not None or request.idempotency_key is not None:
             await payments.note_order(connection, payment.user_id, fingerprint, payment.id)
@@ -291,6 +295,7 @@ class Payments:
                 if is_ours and not is_same_order(found[0], draft):
                     raise DraftChangedError
                 if is_ours:
+                    await self.payees.check(connection, found[0])
                     expires_at = datetime.now(UTC) + DIALOGUE_LIFETIME
                     draft = replace(draft, state=PaymentState.OPEN, fence=held.lease.fence, expires_at=expires_at)
                     await payments.save_payment(connection, draft, None, found[2])

@@ -16,7 +16,7 @@ import structlog
 
 from kontor.connectors.base import FailureKind
 from kontor.domain.errors import BusyError, InvalidError, NotFoundError
-from kontor.domain.order_checks import OrderError
+from kontor.domain.order_checks import OrderError, OrderProblem
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult, Payment, PaymentFailure, PaymentState
 from kontor.domain.providers import Provider
 from kontor.domain.redirects import Failure, FormSession, FormStep, RedirectOutcome, find_payment_outcome
@@ -61,6 +61,8 @@ FAILURES = {
     PaymentFailure.NEVER_ARRIVED: Failure.INTERRUPTED,
     PaymentFailure.INTERNAL: Failure.INTERRUPTED,
 }
+# Why an order was refused before any bank saw it.
+REFUSALS = {OrderProblem.PAYEE_LIMIT: Failure.PAYEE_LIMIT, OrderProblem.PAYEE_HOLD: Failure.PAYEE_HOLD}
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +279,8 @@ class FormPayments:
             return
         except DraftChangedError:  # in another tab: the user is to look at it again
             await self._sessions.advance(session, dialogue_id, step=FormStep.PAYMENT)
+        except OrderError as error:
+            await self._sessions.fail(session, dialogue_id, REFUSALS.get(error.problem, Failure.NOT_SUPPORTED))
         except (NotFoundError, InvalidError):
             await self._sessions.fail(session, dialogue_id, Failure.NOT_SUPPORTED)
         except BusyError:

@@ -1,0 +1,99 @@
+"""Payees that a user has paid, and the limits and holds that the user sets for them.
+
+What an order may be is decided in the transaction that stores it, under locks of the payees' rows: of two orders at
+once the second sees the first.
+"""
+
+from datetime import UTC, datetime, time, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+from kontor.domain.clocks import BERLIN
+from kontor.domain.errors import NotFoundError
+from kontor.domain.order_checks import ENGLISH_FIELDS, OrderError, OrderFields, OrderProblem
+from kontor.domain.payees import Payee, PayeeSettings, change_settings, gather_payees, name_payee
+from kontor.domain.payments import Payment
+from kontor.domain.principals import Principal, user_of
+from kontor.domain.schedules import StandingAction
+from kontor.services.security import auditing
+from kontor.storage import payees
+from kontor.storage.database import Connection, Database
+
+
+class Payees:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def list_payees(self, principal: Principal) -> list[Payee]:
+        """The one that was paid last first."""
+        async with self._database.connect(principal.user_id) as connection:
+            return await _list(connection, user_of(principal))
+
+    async def read_payee(self, principal: Principal, payee_id: UUID) -> Payee:
+        return _find(await self.list_payees(principal), payee_id)
+
+    async def change_payee(self, principal: Principal, payee_id: UUID, changes: dict[str, object]) -> None:
+        """`changes` are fields of PayeeSettings. Raises NotFoundError for whom the user has never paid."""
+        user_id = user_of(principal)
+        async with self._database.transaction(principal.user_id) as connection:
+            payee = _find(await _list(connection, user_id), payee_id)
+            locked = await payees.lock_settings(connection, user_id, [payee_id])
+            known = locked.get(payee_id, PayeeSettings())
+            wanted = {"max_amount": known.max_amount, "hold_hours": known.hold_hours} | changes
+            changed = change_settings(known, PayeeSettings(**wanted), datetime.now(UTC))  # type: ignore[arg-type]
+            await payees.save_settings(connection, user_id, payee_id, payee.iban, changed)
+            subject = f"user {principal.user_pseudonym} payee {payee_id}"
+            actor = auditing.name_actor(principal)
+            await auditing.record(connection, principal.tenant_id, actor, "payee.change", subject)
+
+    async def check(self, connection: Connection, payment: Payment, fields: OrderFields = ENGLISH_FIELDS) -> None:
+        """In the transaction that stores the order. Raises OrderError for what the user's own rules do not allow."""
+        if payment.debit is not None or _is_deletion(payment):
+            return
+        first_of = {order.iban: number for number, order in reversed(list(enumerate(payment.orders)))}
+        ids = {name_payee(payment.user_id, iban): iban for iban in first_of}
+        found = await payees.lock_settings(connection, payment.user_id, list(ids))
+        for payee_id, settings in found.items():
+            iban = ids[payee_id]
+            number = first_of[iban] if payment.is_bulk else None
+            if settings.max_amount is not None:
+                await _check_limit(connection, payment, iban, settings.max_amount, fields.name(fields.amount, number))
+            await _check_hold(connection, payment, iban, settings, fields.name(fields.iban, number))
+
+
+async def _list(connection: Connection, user_id: UUID) -> list[Payee]:
+    settings = await payees.list_settings(connection, user_id)
+    return gather_payees(user_id, await payees.list_uses(connection, user_id), settings)
+
+
+def _find(found: list[Payee], payee_id: UUID) -> Payee:
+    for payee in found:
+        if payee.id == payee_id:
+            return payee
+    raise NotFoundError
+
+
+def _is_deletion(payment: Payment) -> bool:
+    return payment.standing is not None and payment.standing.action is StandingAction.DELETE
+
+
+async def _check_limit(connection: Connection, payment: Payment, iban: str, limit: Decimal, field: str) -> None:
+    day = payment.created_at.astimezone(BERLIN).date()
+    since = datetime.combine(day, time(), BERLIN)
+    until = datetime.combine(day + timedelta(days=1), time(), BERLIN)
+    ordered = await payees.sum_ordered(connection, payment.user_id, payment.id, iban, since, until)
+    wanted = sum((order.amount for order in payment.orders if order.iban == iban), Decimal(0))
+    if ordered + wanted > limit:
+        left = max(Decimal(0), limit - ordered)
+        message = f"exceeds the limit of {limit} a day for this payee; {left:.2f} are left today"
+        raise OrderError(OrderProblem.PAYEE_LIMIT, message, field)
+
+
+async def _check_hold(connection: Connection, payment: Payment, iban: str, settings: PayeeSettings, field: str) -> None:
+    uses = await payees.list_uses(connection, payment.user_id, [iban])
+    known = {name_payee(payment.user_id, iban): settings}
+    for payee in gather_payees(payment.user_id, uses, known):
+        end = payee.find_hold_end()
+        if end is not None and end > datetime.now(UTC):
+            until = end.astimezone(BERLIN).strftime("%Y-%m-%d %H:%M:%S")
+            raise OrderError(OrderProblem.PAYEE_HOLD, f"orders to this payee are refused until {until}", field)

@@ -1,0 +1,83 @@
+"""Payees that a user has paid, read from the payments, and the limits that the user has set for them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+import msgspec
+
+from kontor.domain.payees import PayeeSettings, PayeeUse
+from kontor.domain.payments import PayeeResult
+from kontor.storage.database import Connection
+from kontor.storage.lock_order import Lock, note_lock
+
+# What the bank has taken. Direct debits pay nobody, and neither does a standing order that is deleted.
+IS_PAID = "p.state in ('EXECUTED', 'ACCEPTED') and p.debit is null and coalesce(p.standing->>'action', '') <> 'DELETE'"
+LIST_USES = f"""
+    select o.value->>'recipient', o.value->>'iban', min(p.created_at), max(p.created_at),
+        (array_agg(p.evidence->'results'->(o.ordinality - 1)::integer order by p.evidence->>'verified_at' desc)
+            filter (where p.evidence is not null))[1],
+        max((p.evidence->>'verified_at')::timestamptz)
+    from payments p, jsonb_array_elements(p.orders) with ordinality o
+    where p.user_id = %(user_id)s and {IS_PAID}
+        and (%(ibans)s::text[] is null or o.value->>'iban' = any(%(ibans)s))
+    group by 1, 2
+"""
+SUM_ORDERED = """
+    select coalesce(sum((o.value->>'amount')::numeric), 0)
+    from payments p, jsonb_array_elements(p.orders) o
+    where p.user_id = %s and p.id <> %s and p.created_at >= %s and p.created_at < %s
+        and p.state not in ('DRAFT', 'FAILED') and p.debit is null and coalesce(p.standing->>'action', '') <> 'DELETE'
+        and o.value->>'iban' = %s
+"""
+LIST_SETTINGS = "select id, max_amount, hold_hours, held_until from payee_limits where user_id = %s"
+LOCK_SETTINGS = (
+    "select id, max_amount, hold_hours, held_until from payee_limits where user_id = %s and id = any(%s)"
+    " order by id for update"
+)
+SAVE_SETTINGS = (
+    "insert into payee_limits (user_id, id, iban, max_amount, hold_hours, held_until) values (%s, %s, %s, %s, %s, %s)"
+    " on conflict (user_id, id) do update set max_amount = excluded.max_amount, hold_hours = excluded.hold_hours,"
+    " held_until = excluded.held_until, changed_at = now()"
+)
+
+
+async def list_uses(connection: Connection, user_id: UUID, ibans: Sequence[str] | None = None) -> list[PayeeUse]:
+    """Names and IBANs of executed orders; of these IBANs alone, if any are named."""
+    values = {"user_id": user_id, "ibans": None if ibans is None else list(ibans)}
+    cursor = await connection.execute(LIST_USES, values)
+    return [
+        PayeeUse(name, iban, first, last, None if result is None else msgspec.convert(result, PayeeResult), verified)
+        for name, iban, first, last, result, verified in await cursor.fetchall()
+    ]
+
+
+async def list_settings(connection: Connection, user_id: UUID) -> dict[UUID, PayeeSettings]:
+    cursor = await connection.execute(LIST_SETTINGS, [user_id])
+    return {row[0]: PayeeSettings(*row[1:]) for row in await cursor.fetchall()}
+
+
+async def lock_settings(connection: Connection, user_id: UUID, ids: Sequence[UUID]) -> dict[UUID, PayeeSettings]:
+    """Of these payees. Nobody else orders to them or changes them until the end of the transaction."""
+    for payee_id in sorted(ids, key=str):
+        note_lock(Lock.PAYEE, user_id, payee_id)
+    cursor = await connection.execute(LOCK_SETTINGS, [user_id, list(ids)])
+    return {row[0]: PayeeSettings(*row[1:]) for row in await cursor.fetchall()}
+
+
+async def save_settings(
+    connection: Connection, user_id: UUID, payee_id: UUID, iban: str, settings: PayeeSettings
+) -> None:
+    values = [settings.max_amount, settings.hold_hours, settings.held_until]
+    await connection.execute(SAVE_SETTINGS, [user_id, payee_id, iban, *values])
+
+
+async def sum_ordered(
+    connection: Connection, user_id: UUID, payment_id: UUID, iban: str, since: datetime, until: datetime
+) -> Decimal:
+    """What other payments of a day order for this IBAN, whatever comes of them; not what has failed."""
+    cursor = await connection.execute(SUM_ORDERED, [user_id, payment_id, since, until, iban])
+    row = await cursor.fetchone()
+    assert row is not None
+    return Decimal(row[0])

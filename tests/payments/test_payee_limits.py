@@ -1,0 +1,212 @@
+"""Payees that a user has paid, and the limits and holds that the user sets for them."""
+
+import asyncio
+from uuid import uuid4
+
+import pytest
+from paying import CALLBACK, CUSTOMER, DETAILS, IBAN, PRESENT
+from test_payees import CLOSE
+
+from kontor.domain.payees import name_payee
+from kontor.domain.scopes import CUSTOMER_READ
+
+PAYEES = f"{CUSTOMER}/zahlungsempfaenger"
+OTHER_IBAN = "DE02500105170137075030"
+TOO_MUCH = "Der Betrag übersteigt das Limit, das Sie für diesen Empfänger gesetzt haben."
+
+
+async def list_payees(payer):
+    answer = await payer.get(PAYEES)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def change(payer, payee, **changes):
+    return await payer.put(f"{PAYEES}/{payee['id']}", changes)
+
+
+async def pay(payer, **details):
+    transfer = await payer.pay(**details)
+    if transfer.codes == ["BA1120"]:
+        await transfer.answer("confirm_vop")
+    await transfer.tan()
+    assert transfer.codes == ["BA1111"]
+    return transfer
+
+
+@pytest.fixture
+async def known(payer):
+    """The payee, after one executed order of 12.30."""
+    await pay(payer)
+    [payee] = await list_payees(payer)
+    return payee
+
+
+async def test_who_was_paid_is_known_with_the_latest_verification(environment):
+    payer = await environment.new_payer(payees=(CLOSE,))
+    assert await list_payees(payer) == []
+    unfinished = await payer.pay()
+    assert await list_payees(payer) == [], "nothing was executed yet"
+    await unfinished.answer("confirm_vop")
+    await unfinished.tan()
+    [payee] = await list_payees(payer)
+    assert payee.keys() == {"id", "name", "iban", "firstUsed", "lastUsed", "verification", "relations"}
+    assert (payee["name"], payee["iban"]) == ("Erika Mustermann", IBAN)
+    assert payee["verification"]["result"] == "CLOSE_MATCH"
+    assert payee["firstUsed"] == payee["lastUsed"] <= payee["verification"]["at"]
+    assert [relation["rel"] for relation in payee["relations"]] == ["self"]
+    assert (await payer.get(payee["relations"][0]["href"])).json() == payee
+
+
+async def test_one_iban_is_one_payee(payer, known):
+    await pay(payer, recipient="Erika M.")
+    await pay(payer, iban=OTHER_IBAN)
+    other, same = await list_payees(payer)
+    assert (other["iban"], same["iban"], same["name"], same["id"]) == (OTHER_IBAN, IBAN, "Erika M.", known["id"])
+
+
+async def test_an_order_above_the_limit_is_refused_before_the_bank_is_asked(environment, payer, known):
+    assert (await change(payer, known, limit=100)).status_code == 200
+    [payee] = await list_payees(payer)
+    assert payee["limit"] == 100.00
+    bank_calls = len(environment.bank.orders)
+    answer = await payer.order(amount=100.01, purpose="zu viel")
+    assert answer.status_code == 400
+    assert answer.json()["message"] == (
+        "transferDetails.amount: exceeds the limit of 100.00 a day for this payee; 87.70 are left today"
+    )
+    [message] = answer.json()["messages"]
+    assert (message["level"], message["code"], message["message"]) == ("ERROR", "BA1104", TOO_MUCH)
+    assert len(environment.bank.orders) == bank_calls
+    assert (await payer.order(amount=87.70, purpose="genau")).status_code == 200
+    assert (await payer.order(amount=0.01, purpose="mehr")).status_code == 400, "the day's orders count together"
+    assert (await payer.order(amount=500, iban=OTHER_IBAN)).status_code == 200, "others have no limit"
+
+
+async def test_an_order_that_failed_does_not_count(payer, known):
+    await change(payer, known, limit=100)
+    transfer = await payer.pay(amount=80)
+    assert (await payer.order(amount=80, purpose="noch einmal")).status_code == 400
+    await transfer.answer("cancel")
+    assert (await payer.order(amount=80, purpose="noch einmal")).status_code == 200
+
+
+async def test_orders_at_once_do_not_get_round_the_limit(payer, known):
+    await change(payer, known, limit=100)
+    orders = [payer.order(amount=40, purpose=f"Teil {number}") for number in range(5)]
+    answers = await asyncio.gather(*orders)
+    assert sorted(answer.status_code for answer in answers) == [200, 200, 400, 400, 400]
+
+
+async def test_the_same_request_twice_counts_once(payer, known):
+    await change(payer, known, limit=50)
+    query, body = (
+        CALLBACK | {"paymentId": str(uuid4())},
+        {"instant": False, "transferDetails": DETAILS | {"amount": 30}},
+    )
+    answers = await asyncio.gather(*[payer.post(payer.path(), body, params=query, headers=PRESENT) for _ in range(3)])
+    keyed = {"headers": {"Idempotency-Key": "k"}, "query": {}, "amount": 7, "purpose": "k"}
+    answers += await asyncio.gather(*[payer.order(**keyed) for _ in range(2)])
+    assert [answer.status_code for answer in answers] == [200] * 5
+
+
+async def test_a_bulk_is_refused_whole_and_the_order_is_named(payer, known):
+    await change(payer, known, limit=50)
+    details = [DETAILS | {"iban": OTHER_IBAN, "amount": 90}, DETAILS | {"amount": 30}, DETAILS | {"amount": 30}]
+    answer = await payer.order({"instant": False, "transferDetails": details}, what="bulk-transfer")
+    assert answer.status_code == 400
+    assert answer.json()["message"].startswith("transferDetails[1].amount: exceeds the limit of 50.00")
+
+
+async def test_within_the_hold_an_order_is_refused_until_it_is_over(payer, known):
+    assert (await change(payer, known, sperrfristStunden=24)).status_code == 200
+    answer = await payer.order(amount=1, purpose="sofort")
+    assert answer.status_code == 400
+    assert answer.json()["message"].startswith("transferDetails.iban: orders to this payee are refused until 20")
+    assert answer.json()["messages"][0]["code"] == "BA1104"
+    await payer.environment.execute(
+        "update payments set created_at = created_at - interval '25 hours' where user_id = %s", payer.principal.user_id
+    )
+    assert (await payer.order(amount=1, purpose="sofort")).status_code == 200
+
+
+async def test_a_hold_that_is_switched_off_goes_on_for_its_hours(payer, known):
+    await payer.environment.execute(
+        "update payments set created_at = created_at - interval '25 hours' where user_id = %s", payer.principal.user_id
+    )
+    await change(payer, known, sperrfristStunden=24, limit=50)
+    assert (await payer.order(amount=1, purpose="eins")).status_code == 200
+    assert (await change(payer, known, sperrfristStunden=None)).status_code == 200
+    [payee] = await list_payees(payer)
+    assert (payee["limit"], "sperrfristStunden" in payee) == (50.00, False)
+    assert (await payer.order(amount=1, purpose="zwei")).status_code == 400
+
+
+async def test_a_redirect_tenants_order_is_refused_as_well(environment):
+    visitor = await environment.new_payer(environment.redirecting)
+    body = {"instant": False, "transferDetails": DETAILS}
+    assert (await visitor.post(visitor.path(), body, headers=PRESENT)).status_code == 451
+    await environment.execute(
+        "insert into payee_limits (user_id, id, iban, max_amount) values (%s, %s, %s, 5)",
+        visitor.principal.user_id,
+        name_payee(visitor.principal.user_id, IBAN),
+        IBAN,
+    )
+    answer = await visitor.post(visitor.path(), body, headers=PRESENT)
+    assert (answer.status_code, answer.json()["messages"][0]["message"]) == (400, TOO_MUCH)
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ({}, "give one of limit, sperrfristStunden"),
+        ({"limit": 0}, "limit: "),
+        ({"limit": -1}, "limit: "),
+        ({"limit": 1.005}, "limit: "),
+        ({"limit": []}, "limit"),
+        ({"sperrfristStunden": 721}, "sperrfristStunden"),
+        ({"sperrfristStunden": 1.5}, "sperrfristStunden"),
+    ],
+)
+async def test_bad_rules_are_refused(payer, known, body, problem):
+    answer = await payer.put(f"{PAYEES}/{known['id']}", body)
+    assert answer.status_code == 400
+    assert problem in answer.json()["message"]
+
+
+async def test_payees_and_their_rules_are_the_users_own(environment, payer, known):
+    stranger = await environment.new_payer()
+    assert await list_payees(stranger) == []
+    assert (await stranger.get(f"{PAYEES}/{known['id']}")).status_code == 404
+    assert (await change(stranger, known, limit=5)).status_code == 404
+    await pay(stranger, amount=500)
+    assert (await change(payer, known, limit=5)).status_code == 200
+    assert (await stranger.order(amount=600, purpose="andere")).status_code == 200
+
+
+async def test_a_token_that_only_reads_changes_nothing(payer, known):
+    await payer.log_in(CUSTOMER_READ)
+    assert [payee["id"] for payee in await list_payees(payer)] == [known["id"]]
+    assert (await change(payer, known, limit=5)).status_code == 403
+
+
+async def test_a_change_is_in_the_audit_trail(payer, known):
+    await change(payer, known, limit=5)
+    rows = await payer.environment.execute(
+        "select actor from audit_entries where chain = %s and action = 'payee.change' and object like %s",
+        payer.principal.tenant_id,
+        f"%payee {known['id']}",
+    )
+    assert len(rows) == 1
+
+
+async def test_what_was_set_is_exported_and_goes_with_the_user(environment, payer, known):
+    await change(payer, known, limit=5, sperrfristStunden=2)
+    [row] = (await payer.get(f"{CUSTOMER}/export")).json()["payee_limits"]
+    assert (row["iban"], row["max_amount"], row["hold_hours"]) == (IBAN, 5.00, 2)
+    [(username, tenant)] = await environment.execute(
+        "select u.username, t.name from users u join tenants t on t.id = u.tenant_id where u.id = %s",
+        payer.principal.user_id,
+    )
+    await environment.services.users.erase_user_by_operator(tenant, username)
+    assert await environment.execute("select 1 from payee_limits where id = %s", known["id"]) == []
