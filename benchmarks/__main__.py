@@ -31,6 +31,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--analyses", action="store_true", help="analyses as data grows; writes analyses.md")
     parser.add_argument("--statements", action="store_true", help="parsers of statement files; writes statements.md")
     parser.add_argument("--files", action="store_true", help="kontor analyse of one file; writes files.md")
+    parser.add_argument(
+        "--actual", action="store_true", help="beside Actual Budget's server and client; writes actual.md"
+    )
     parser.add_argument("--fints", action="store_true", help="a refresh over FinTS; writes fints.md")
     parser.add_argument("--jobs", action="store_true", help="the queue, refreshes, the schedule; writes jobs.md")
     parser.add_argument("--growth", action="store_true", help="few users beside many; writes growth.md (minutes, 6 GB)")
@@ -107,6 +110,11 @@ def main(arguments: list[str]) -> None:
         from benchmarks.files import run_files
 
         run_files(console, None if options.quick else DOCUMENTATION, is_quick=options.quick)
+        return
+    if options.actual:
+        from benchmarks.actual.comparing import run_actual
+
+        run_actual(console, None if options.quick else DOCUMENTATION, is_quick=options.quick)
         return
     if options.fints:
         from benchmarks.fints import run_fints

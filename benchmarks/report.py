@@ -120,7 +120,7 @@ class Report:
 
 OTHER_PAGES = (
     "Separate pages: [analyses](analyses.md), [statement files](statements.md), [FinTS](fints.md), [jobs](jobs.md),"
-    " [identity of bookings](merging.md),"
+    " [identity of bookings](merging.md), [beside Actual Budget](actual.md),"
     " [growth](growth.md), [tagging](tagging.md), [days of refresh under faults](soak.md),"
     " [payments under faults](faults.md)."
 )

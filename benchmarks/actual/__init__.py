@@ -1,0 +1,1 @@
+"""`--actual`: Kontor beside Actual Budget's own server and client, with the same bookings."""
