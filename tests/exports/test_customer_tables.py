@@ -37,6 +37,8 @@ WITHOUT_CUSTOMERS = {
     "pgqueuer_log": QUEUE,
     "pgqueuer_schedules": QUEUE,
     "pgqueuer_statistics": QUEUE,
+    "incidents": "the operator's, with a title and times",
+    "incident_reports": OF_OPERATORS,
     "egress_days": "hosts and counts of the installation",
     "provider_findings": OF_PROVIDERS,
     "provider_outages": OF_PROVIDERS,

@@ -1,4 +1,7 @@
-"""German banking days: the TARGET calendar of the European Central Bank, as numbers of days for quick counting."""
+"""German banking days: the TARGET calendar of the European Central Bank, as numbers of days for quick counting.
+
+Working days, which have the public holidays of Germany, are for deadlines of the law.
+"""
 
 from calendar import monthrange
 from datetime import date, timedelta
@@ -18,6 +21,17 @@ def list_bank_holidays(year: int) -> frozenset[date]:
     if not _FIRST_YEAR <= year <= _LAST_YEAR:
         return frozenset()
     return frozenset(holidays.financial_holidays("ECB", years=year))
+
+
+@lru_cache(maxsize=256)
+def list_public_holidays(year: int) -> frozenset[date]:
+    """Of all German states alike."""
+    return frozenset(holidays.country_holidays("DE", years=year))
+
+
+def is_working_day(day: date) -> bool:
+    """In Germany, whichever the state."""
+    return day.toordinal() % 7 not in (_SATURDAY, _SUNDAY) and day not in list_public_holidays(day.year)
 
 
 @lru_cache(maxsize=16384)

@@ -51,7 +51,7 @@ COMMANDS = {
     "restore": ("kontor.cli.backups:restore", "Restore a backup into an empty database, and erase again."),
     "erasures": ("kontor.cli.erasures:erasures", "Erase again what a restored backup has brought back."),
     "egress": ("kontor.cli.egress:egress", "Connections to other hosts: what for, how often, how many bytes."),
-    "dora": ("kontor.cli.dora.commands:dora", "Register of information (DORA), as far as the installation knows it."),
+    "dora": ("kontor.cli.dora.commands:dora", "Register of information and incidents (DORA): drafts for the operator."),
     "audit": ("kontor.cli.audit:audit", "The audit trail: read it, prove that it is whole."),
 }
 

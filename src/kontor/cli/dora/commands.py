@@ -1,4 +1,4 @@
-"""`kontor dora`: the register of information."""
+"""`kontor dora`: the register of information; incidents are in a file of their own."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 from kontor import __version__
 from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.dora.components import list_components
+from kontor.cli.dora.incidents import incident
 from kontor.cli.dora.outside_services import describe_hosts, find_services
 from kontor.cli.output import show_json, show_rows
 from kontor.config import read_settings
@@ -27,7 +28,8 @@ from kontor.wire.dora.registers import (
 )
 from kontor.wire.dora.templates import TEMPLATES
 
-dora = App(name="dora", help="Register of information (DORA), as far as it follows from the installation.")
+dora = App(name="dora", help="Register of information and incidents (DORA): drafts for the operator.")
+dora.command(incident)
 
 DISCLAIMER = "The register is a draft, and no legal advice: cells with [operator] are yours. Nothing is sent."
 

@@ -25,6 +25,7 @@ from kontor.domain.webhooks import Webhook
 from kontor.services.accesses import Refreshing
 from kontor.services.operations.egress import EgressLedger
 from kontor.services.operations.figures import OpsFigures
+from kontor.services.operations.incidents import Incidents
 from kontor.services.operations.interventions import Interventions
 from kontor.services.runtime import Clock, SingleFlightCache
 from kontor.services.security import Finding, auditing
@@ -60,6 +61,7 @@ class Ops:
         self._clock = clock
         self.egress = EgressLedger(database)
         self.figures = OpsFigures(database, clock, self.egress)
+        self.incidents = Incidents(database)
         self.interventions = Interventions(database, clock, refreshing)
         self._providers: SingleFlightCache[None, list[ProviderRow]] = SingleFlightCache(self._list_providers)
         self._verifications: SingleFlightCache[UUID | None, Verification] = SingleFlightCache(self._verify)

@@ -1,0 +1,72 @@
+"""A draft of a report as Markdown."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kontor.wire.dora.incident_reports import TITLES, Draft, NameProvider, show_figures, show_time
+
+HEADINGS = {
+    "1": "General information (art. 1)", "2": "Initial notification (art. 2)", "3": "Intermediate report (art. 3)",
+    "4": "Final report (art. 4)",
+}  # fmt: skip
+NOTICE = (
+    "Draft by Kontor, not submitted to anybody. It is no legal advice. Cells with `[operator]` are yours; check every"
+    " other one. Articles are those of Delegated Regulation (EU) 2025/301."
+)
+
+
+def write_markdown(draft: Draft, name_provider: NameProvider) -> str:
+    return "\n".join(_write_lines(draft, name_provider)) + "\n"
+
+
+def _write_lines(draft: Draft, name_provider: NameProvider) -> Iterator[str]:
+    yield f"# {TITLES[draft.report]}, {draft.incident.reference}: DRAFT"
+    yield from ("", NOTICE, "", f"Drafted {show_time(draft.drafted_at)}.", "", "## Deadlines", "")
+    rows = [
+        (one.report, show_time(one.due_at), one.rule, show_time(one.relief_until), show_time(one.submitted_at))
+        for one in draft.deadlines
+    ]
+    yield from _write_table(("Report", "Due", "Rule", "Art. 5(4): until", "Submitted"), rows)
+    for article, heading in HEADINGS.items():
+        fields = [field for field in draft.fields if field.article.startswith(article)]
+        if fields:
+            yield from ("", f"## {heading}", "")
+            yield from _write_table(
+                ("Article", "Field", "Value"), [(one.article, one.name, one.value) for one in fields]
+            )
+    yield from ("", "## Recorded by the installation", "")
+    if not draft.figures.is_complete:
+        yield from ("Counts are incomplete: the time begins before what is kept (30 days).", "")
+    yield from _write_figures(show_figures(draft.figures, name_provider))
+
+
+def _write_figures(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Numbers first, then a table for each list."""
+    plain = [(name, value) for name, value in figures.items() if not isinstance(value, list | dict)]
+    counts = [
+        (f"{name}: {key}", value)
+        for name, values in figures.items()
+        if isinstance(values, dict)
+        for key, value in values.items()
+    ]
+    yield from _write_table(("What", "Value"), [*plain, *counts])
+    for name, rows in figures.items():
+        if isinstance(rows, list) and rows:
+            yield from ("", f"### {name}", "")
+            if isinstance(rows[0], dict):
+                yield from _write_table(tuple(rows[0]), [tuple(row.values()) for row in rows])
+            else:
+                yield from (f"- {_escape(row)}" for row in rows)
+
+
+def _write_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    yield f"| {' | '.join(headings)} |"
+    yield f"|{'---|' * len(headings)}"
+    for row in rows:
+        yield f"| {' | '.join(map(_escape, row))} |"
+
+
+def _escape(value: Any) -> str:
+    """In one cell, and as text: a title may contain marks of Markdown and HTML."""
+    text = str(value).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    return " ".join(text.split())
