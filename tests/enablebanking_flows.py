@@ -8,10 +8,19 @@ from datetime import timedelta
 
 from bank_pages import visit_page
 from enablebanking_talk import TODAY, ServiceDialogue, ServiceUnderTest
-from kontor.connectors.base import Failed, FailureKind, Fetch, NeedMethod, NeedRedirect, Returned
+from kontor.connectors.base import (
+    Done,
+    Failed,
+    FailureKind,
+    Fetch,
+    NeedMethod,
+    NeedRedirect,
+    Returned,
+)
 from kontor.connectors.enablebanking import EnableBankingSettings, list_banks, load_application, read_application
 from kontor.connectors.enablebanking.client import open_client
 from kontor.connectors.enablebanking.messages import Account
+from kontor.connectors.revocations import Revoke, Revoked
 
 
 def talk(service: ServiceUnderTest, url: str, login: str = "demo1") -> ServiceDialogue:
@@ -50,6 +59,15 @@ def read_directory(service: ServiceUnderTest, url: str) -> None:
     assert [bank.name for bank in list_banks(*access, "DE")] == ["Demo-Bank"]
 
 
+def revoke(service: ServiceUnderTest, url: str) -> None:
+    """A session is ended by the customer's wish; one that has ended is nothing else."""
+    dialogue = talk(service, url, "student")
+    kept = dialogue.fetch().connector_state
+    for _ in range(2):
+        assert dialogue.begin(Revoke(), kept, customer_ip=None) == Done(Revoked())
+    assert isinstance(dialogue.begin(Fetch(), kept, customer_ip=None), NeedMethod)
+
+
 def go_wrong(service: ServiceUnderTest, url: str) -> None:
     dialogue = talk(service, url, "student")
     question = dialogue.begin()
@@ -69,5 +87,6 @@ FLOWS: dict[str, Callable[[ServiceUnderTest, str], None]] = {
     "read partly": read_partly,
     "read details": read_details,
     "read directory": read_directory,
+    "revoke": revoke,
     "go wrong": go_wrong,
 }

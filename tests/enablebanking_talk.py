@@ -19,6 +19,7 @@ from kontor.connectors.base import (
     Done,
     Exchange,
     Fetch,
+    Job,
     NeedRedirect,
     Progress,
     Returned,
@@ -98,7 +99,7 @@ class ServiceDialogue:
     def _told(self, **context: Any) -> Context:
         return replace(self.context, keep=self.kept.append, record=self.exchanges.append, **context)
 
-    def begin(self, job: Fetch = Fetch(), connector_state: State | None = None, **context: Any) -> Step:  # noqa: B008
+    def begin(self, job: Job = Fetch(), connector_state: State | None = None, **context: Any) -> Step:  # noqa: B008
         return self.connector.begin(ENABLEBANKING_PROVIDER, {}, job, connector_state, self._told(**context))
 
     def resume(self, step: Any, answer: Answer, **context: Any) -> Step:

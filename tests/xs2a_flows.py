@@ -16,12 +16,14 @@ from kontor.connectors.base import (
     Failed,
     FailureKind,
     LookUp,
+    NeedMethod,
     Pay,
     Poll,
     Returned,
     Tan,
 )
 from kontor.connectors.demo.people import person_for
+from kontor.connectors.revocations import Revoke, Revoked
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 from kontor.domain.secrets import Secret
@@ -63,6 +65,15 @@ def fetch_by_redirect(bank: Xs2aBankUnderTest, url: str) -> None:
     question: Any = dialogue.begin()
     progress = dialogue.resume(question, Returned(bank.confirm(question.url)))
     assert isinstance(dialogue.resume(progress, Returned("")), Done)
+
+
+def revoke(bank: Xs2aBankUnderTest, url: str) -> None:
+    """A consent is ended by the customer's wish; one that has ended is nothing else."""
+    dialogue = talk(bank, url, "demo1")
+    kept = dialogue.drive(ANSWERS["demo1"])[-1].connector_state  # type: ignore[union-attr]
+    for _ in range(2):
+        assert dialogue.begin(Revoke(), kept) == Done(Revoked())
+    assert isinstance(dialogue.begin(connector_state=kept, customer_ip=None), NeedMethod)
 
 
 def make_pay(dialogue: Dialogue, count: int = 1, amount: str = "1.00", **facts: Any) -> Pay:
@@ -188,6 +199,7 @@ FLOWS: dict[str, Flow] = {
     "pay by redirect": pay_by_redirect,
     "pay otherwise": pay_otherwise,
     "cancel": cancel_standing,
+    "revoke": revoke,
     "go wrong": go_wrong,
     "read the rest": read_the_rest,
 }

@@ -191,7 +191,7 @@ def make_services(
         compute=compute,
         tenants=Tenants(database),
         tenant_administration=TenantAdministration(database, master),
-        users=Users(database, master, passwords, refreshing, ErasureLog(settings.erasure_log_file, digests)),
+        users=Users(database, master, passwords, refreshing, accesses, ErasureLog(settings.erasure_log_file, digests)),
         tokens=tokens,
         authorizations=Authorizations(database, tokens, digests, settings.base_url),
         own_logins=OwnLogins(database, passwords),

@@ -84,6 +84,24 @@ def test_a_renewal_keeps_the_products(service):
     assert service.bank.service.list_statuses()[-2:] == ["CLOSED", "AUTHORIZED"]
 
 
+def test_withdrawing_ends_the_session_at_enable_banking_and_the_receipt_says_so(service):
+    customer, _ = connect(service)
+    [permission] = customer.read("/customer/v2/berechtigungen")
+    assert (permission["weg"], permission["status"]) == ("AGGREGATOR", "AKTIV")
+    receipt = customer.delete(f"/customer/v2/berechtigungen/{permission['id']}").json()
+    assert (receipt["bankInformiert"], receipt["geloescht"]["zugangsdaten"]) == (True, 1)
+    assert service.bank.service.list_statuses()[-1] == "CLOSED"
+
+
+def test_deleting_an_access_ends_the_session_and_so_does_erasing_the_user(service):
+    customer, consent = connect(service)
+    assert customer.delete(f"/customer/v2/bankzugaenge/{consent.access_id}").status_code == 200
+    assert service.bank.service.list_statuses()[-1] == "CLOSED"
+    customer, _ = connect(service)
+    assert customer.delete(f"/customer/v2?confirm={customer.username}").status_code == 200
+    assert service.bank.service.list_statuses()[-1] == "CLOSED"
+
+
 def test_a_customer_who_declines_has_not_consented(service):
     customer = new_customer(service.tenant)
     consent = start(customer, new_login("any"), facts={"providerId": service.provider["id"]})

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from kontor.connectors.base import Done, Failed, Fetched, Headers, Progress, Step
+from kontor.connectors.revocations import Revoke, Revoked
 from kontor.domain.positions import Position
 from kontor.domain.products import Product, ProductCategory
 from kontor.domain.transactions import Transaction
@@ -35,6 +36,8 @@ class FakeBank:
         self.refusal_at_the_end: Failed | Exception | None = None
         self.on_begin: Callable[[], None] = lambda: None
         self.on_resume: Callable[[], None] = lambda: None
+        self.on_revoke: Callable[[], None] = lambda: None
+        self.refusal_to_end: Failed | Exception | None = None
         self.calls: list[str] = []
         self.pins: list[str] = []
         self.jobs: list[Any] = []
@@ -48,6 +51,8 @@ class FakeBank:
         self.pins.append(credentials["pin"].reveal())
         self.jobs.append(job)
         self.states.append(connector_state)
+        if isinstance(job, Revoke):
+            return self._answer("revoke", self.on_revoke, self.refusal_to_end, Done(Revoked()))
         if self.keeps is not None:
             context.keep(self.keeps)
         return self._answer("begin", self.on_begin, self.refusal, Progress(Headers(self.products), {"step": 1}))

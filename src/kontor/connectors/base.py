@@ -1,8 +1,8 @@
 """The contract every connector keeps: a bank dialogue is a step function.
 
 `begin` starts a dialogue and `resume` carries it on with an answer; both return a `Step`. Between two steps nothing is
-open: no socket, no thread, no transaction. All a connector needs to go on is in `state`, which is JSON without
-the customer's credentials, kept encrypted by the caller and given back to any process. `connector_state` is what a
+open: no socket, no thread, no transaction. All a connector needs to go on is in `state`, which is JSON without the
+customer's credentials, kept encrypted by the caller and given back to any process. `connector_state` is what a
 connector wants to keep for the next dialogue of the same access (a FinTS system id, an XS2A consent id, OAuth tokens),
 encrypted likewise. Failures a bank can cause are values (`Failed`, `Problem`), never exceptions.
 """
@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 from uuid import UUID
 
+from kontor.connectors.revocations import Revoke, Revoked
 from kontor.domain.accesses import History
 from kontor.domain.account_statements import AccountStatement, StatementNumber
 from kontor.domain.balances import BalanceSpan
@@ -76,11 +77,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """Fetch products, transactions and positions.
+    """Fetch products, transactions and positions; `selected` limits it to these product keys.
 
-    `selected` limits the fetch to these product keys. `since` says per product key from which day on transactions are
-    wanted; a product not named there is fetched as far back as `history` says. `is_renewal` asks for a new consent,
-    even where the old one holds. `statements` asks for account statements but those named, which are known; by key.
+    `since` says per product key from which day on transactions are wanted, `history` for all others. `is_renewal` asks
+    for a new consent where the old one holds. `statements` asks for those but the named ones, which are known; by key.
     """
 
     selected: tuple[str, ...] | None = None
@@ -130,7 +130,7 @@ class LookUp:
     state: State | None = None
 
 
-Job: TypeAlias = Fetch | Pay | VerifyPayees | LookUp
+Job: TypeAlias = Fetch | Pay | VerifyPayees | LookUp | Revoke
 
 
 def _always() -> bool:
@@ -309,7 +309,7 @@ class Progress:
 class Done:
     """The end of a dialogue. With a fetch, a `Progress` with the header data always comes before it, SCA or not."""
 
-    result: Fetched | Paid | Verified | LookedUp
+    result: Fetched | Paid | Verified | LookedUp | Revoked
     connector_state: State | None = None
 
 

@@ -64,7 +64,8 @@ class Permission:
     """`products` are those of the access now, and after the end those that it had.
 
     `usable_until` is what was agreed, `consent_until` what the bank said; both are last days. `callers` are names of
-    clients, the last one first. Without `channel` the catalogue tells it.
+    clients, the last one first. Without `channel` the catalogue tells it. An ended one has no `receipt` while its bank
+    is being told.
     """
 
     id: UUID
@@ -78,18 +79,20 @@ class Permission:
     began_at: datetime
     used_at: datetime | None
     consent_until: date | None = None
+    ended_at: datetime | None = None
     ended_as: PermissionStatus | None = None
+    erased: Erased | None = None
     receipt: Receipt | None = None
 
     @property
     def is_open(self) -> bool:
-        return self.receipt is None
+        return self.ended_at is None
 
     @property
     def last_day(self) -> date | None:
         """Of an open one the earlier of the two, of an ended one the day on which it ended."""
-        if self.receipt is not None:
-            return self.receipt.ended_at.astimezone(BERLIN).date()
+        if self.ended_at is not None:
+            return self.ended_at.astimezone(BERLIN).date()
         return min((day for day in (self.usable_until, self.consent_until) if day is not None), default=None)
 
     def find_status(self, today: date) -> PermissionStatus:

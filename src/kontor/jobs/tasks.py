@@ -102,6 +102,7 @@ async def reap(services: Services) -> None:
         repeat("consent-warning", REPAIR_SECONDS, services.refreshing.warn_of_consents),
         repeat("expired-accesses", REAPER_SECONDS, services.housekeeping.delete_expired_accesses),
         repeat("ended-permissions", REAPER_SECONDS, services.housekeeping.end_permissions),
+        repeat("untold-banks", REAPER_SECONDS, services.accesses.permissions.revocations.settle_left),
         repeat("payment-recovery", REAPER_SECONDS, services.payments.recovery.recover),
         repeat("heartbeat", BEAT_SECONDS, lambda: services.workers.beat(WORKER_ID)),
         repeat("alerts", ALERT_SECONDS, services.alerts.look_for_due),

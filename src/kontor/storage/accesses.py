@@ -136,14 +136,16 @@ FIND_CALLABLE = f"""
     select {COLUMNS}, refresh_pause, credentials, credentials_digest, lease_key, memory from accesses a
     where user_id = $1 and id = $2
     and credentials is not null and exists (select 1 from users u where u.id = a.user_id and u.is_active)
+    and not exists (select 1 from permissions p where p.user_id = a.user_id and p.access_id = a.id
+        and p.ended_at is null and p.usable_until < $3)
 """
 
 
 async def find_callable(
-    connection: Connection, user_id: UUID, access_id: str
+    connection: Connection, user_id: UUID, access_id: str, today: date
 ) -> tuple[Access, AccessSecrets, RefreshPause | None] | None:
-    """One whose bank can be called: it has credentials, and its user is active."""
-    row = await fetch_row(connection, FIND_CALLABLE, [user_id, access_id])
+    """One whose bank can be called: it has credentials, its user is active, and its last day of use is not over."""
+    row = await fetch_row(connection, FIND_CALLABLE, [user_id, access_id, today])
     if row is None:
         return None
     return _access(row), AccessSecrets(*row[-4:]), None if row[-5] is None else RefreshPause(row[-5])

@@ -250,7 +250,7 @@ SECTIONS = (
         "t.id::text",
         "id, access_id, provider_id, channel, purpose, usable_until, product_ids, callers, began_at, used_at, ended_at,"
         " ended_as, is_bank_told, products_erased, transactions_erased, credentials_erased",
-        {"user_id": WHOSE},
+        {"user_id": WHOSE, "credentials": SECRET, "memory": SECRET, "lease_key": SECRET, "told_at": INTERNAL},
         condition=f"(t.ended_at is not null or {IS_CONFIRMED})",
     ),
     Section("file_imports", "file_imports", "t.id::text", "id, access_id, accounts, imported_at", {"user_id": WHOSE}),

@@ -62,11 +62,34 @@ END_LEFT_BEHIND = """
     where p.user_id = %s and p.ended_at is null
         and not exists (select 1 from accesses a where a.user_id = p.user_id and a.id = p.access_id)
 """
+# With what the bank can be told by, where the protocol of the channel has a message for it.
 END = """
-    update permissions set ended_at = now(), ended_as = %(as)s, is_bank_told = false, product_ids = %(products)s,
+    with kept as (select credentials, memory, lease_key from accesses
+        where user_id = %(user)s and id = %(access)s
+            and credentials is not null and memory is not null and lease_key is not null)
+    update permissions p set ended_at = now(), ended_as = %(as)s, product_ids = %(products)s,
         products_erased = %(products_erased)s, transactions_erased = %(transactions_erased)s,
-        credentials_erased = %(credentials_erased)s
-    where user_id = %(user)s and access_id = %(access)s and ended_at is null returning id
+        credentials_erased = %(credentials_erased)s, is_bank_told = case when told.is_asked then null else false end,
+        credentials = case when told.is_asked then (select credentials from kept) end,
+        memory = case when told.is_asked then (select memory from kept) end,
+        lease_key = case when told.is_asked then (select lease_key from kept) end
+    from (select id, coalesce(channel, 'XS2A') in ('XS2A', 'AGGREGATOR') and exists (select 1 from kept) as is_asked
+        from permissions where user_id = %(user)s and access_id = %(access)s and ended_at is null) as told
+    where p.user_id = %(user)s and p.id = told.id returning p.id
+"""
+TELL_AGAIN_SECONDS = 30  # after an attempt whose process has died
+CLAIM = """
+    update permissions set told_at = now() where user_id = %s and id = %s and is_bank_told is null
+        and ended_at is not null and (told_at is null or told_at < now() - make_interval(secs => %s))
+    returning access_id, provider_id, lease_key, credentials, memory
+"""
+FINISH = """
+    update permissions set is_bank_told = %s, credentials = null, memory = null, lease_key = null
+    where user_id = %s and id = %s and is_bank_told is null
+"""
+LIST_UNTOLD = """
+    select user_id, id from all_permissions where ended_at is not null and is_bank_told is null
+        and (told_at is null or told_at < now() - make_interval(secs => %s)) order by ended_at limit %s
 """
 NOTE_USE = """
     update permissions p set used_at = now(), callers = (array[%(caller)s::text]
@@ -95,6 +118,17 @@ class NewPermission:
     purpose: str | None = None
     usable_until: date | None = None
     caller: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Revocation:
+    """A bank that is to be told that its consent has ended, with what was sealed for the access."""
+
+    access_id: str
+    provider_id: UUID
+    lease_key: bytes
+    credentials: bytes
+    memory: bytes
 
 
 async def list_permissions(connection: Connection, user_id: UUID) -> list[Permission]:
@@ -139,6 +173,31 @@ async def end_permission(
     }
     row = await (await connection.execute(END, values)).fetchone()
     return None if row is None else row[0]
+
+
+async def claim_revocation(connection: Connection, user_id: UUID, permission_id: UUID) -> Revocation | None:
+    """None where the bank was told, or somebody is telling it just now."""
+    row = await (await connection.execute(CLAIM, [user_id, permission_id, TELL_AGAIN_SECONDS])).fetchone()
+    return None if row is None else Revocation(*row)
+
+
+async def finish_revocation(connection: Connection, user_id: UUID, permission_id: UUID, *, is_bank_told: bool) -> None:
+    """The receipt is complete, and what was sealed is gone."""
+    await connection.execute(FINISH, [is_bank_told, user_id, permission_id])
+
+
+async def list_untold_of(connection: Connection, user_id: UUID) -> list[UUID]:
+    cursor = await connection.execute(
+        "select id from permissions where user_id = %s and ended_at is not null and is_bank_told is null order by id",
+        [user_id],
+    )
+    return [row[0] for row in await cursor.fetchall()]
+
+
+async def list_untold(connection: Connection, limit: int) -> list[tuple[UUID, UUID]]:
+    """Users and their permissions whose bank nobody is telling just now."""
+    cursor = await connection.execute(LIST_UNTOLD, [TELL_AGAIN_SECONDS, limit])
+    return [(row[0], row[1]) for row in await cursor.fetchall()]
 
 
 async def drop_permission(connection: Connection, user_id: UUID, access_id: str) -> None:
@@ -207,6 +266,7 @@ async def _measure(connection: Connection, user_id: UUID, access_id: str) -> tup
 
 def _permission(row: Sequence[Any], products: Sequence[UUID]) -> Permission:
     ended_at: datetime | None = row[12]
+    erased = None if ended_at is None else Erased(*row[14:17])
     return Permission(
         id=row[0],
         access_id=row[1],
@@ -219,6 +279,10 @@ def _permission(row: Sequence[Any], products: Sequence[UUID]) -> Permission:
         began_at=row[8],
         used_at=row[9],
         consent_until=row[10],
+        ended_at=ended_at,
         ended_as=None if row[11] is None else PermissionStatus(row[11]),
-        receipt=None if ended_at is None else Receipt(row[0], ended_at, row[13], Erased(*row[14:17])),
+        erased=erased,
+        receipt=None
+        if ended_at is None or erased is None or row[13] is None
+        else Receipt(row[0], ended_at, row[13], erased),
     )

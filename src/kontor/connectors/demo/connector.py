@@ -34,6 +34,7 @@ from kontor.connectors.demo.scenarios import Scenario, find_scenario
 from kontor.connectors.demo.standing_orders import execute_due, list_standing_orders
 from kontor.connectors.demo.statements import list_rows, move_balance
 from kontor.connectors.job_state import deserialize_job, serialize_job
+from kontor.connectors.revocations import Revoke
 from kontor.domain.account_statements import AccountStatement
 from kontor.domain.positions import Position
 from kontor.domain.products import Product
@@ -58,6 +59,8 @@ class DemoConnector:
     def begin(
         self, provider: Provider, credentials: Credentials, job: Job, connector_state: State | None, context: Context
     ) -> Step:
+        if isinstance(job, Revoke):
+            return Failed(FailureKind.NOT_SUPPORTED, "the demo bank keeps no consents", was_called=False)
         try:
             return self._begin(credentials, job, connector_state, context)
         except ConnectionError:
@@ -75,7 +78,13 @@ class DemoConnector:
 
     # Steps
 
-    def _begin(self, credentials: Credentials, job: Job, connector_state: State | None, context: Context) -> Step:
+    def _begin(
+        self,
+        credentials: Credentials,
+        job: Fetch | Pay | VerifyPayees | LookUp,
+        connector_state: State | None,
+        context: Context,
+    ) -> Step:
         login = credentials["userid"].reveal()
         failure = self._check_login(login, credentials["pin"].reveal(), context)
         if failure is not None:

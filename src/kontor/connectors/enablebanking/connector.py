@@ -10,6 +10,7 @@ from kontor.connectors.base import (
     Context,
     Continue,
     Credentials,
+    Done,
     Failed,
     FailureKind,
     Fetch,
@@ -19,12 +20,13 @@ from kontor.connectors.base import (
     Step,
 )
 from kontor.connectors.enablebanking.client import KIND, Client, open_client
-from kontor.connectors.enablebanking.failures import CallError
+from kontor.connectors.enablebanking.failures import SESSION_CODES, CallError, RefusedError
 from kontor.connectors.enablebanking.fetching import Fetching
 from kontor.connectors.enablebanking.sessions import Sessions, list_keys
 from kontor.connectors.enablebanking.settings import EnableBankingSettings
 from kontor.connectors.enablebanking.tokens import Application
 from kontor.connectors.job_state import serialize_job
+from kontor.connectors.revocations import Revoke, Revoked
 from kontor.domain.providers import Provider
 from kontor.domain.sca import ScaMethod
 
@@ -49,6 +51,8 @@ class EnableBankingConnector:
     def begin(
         self, provider: Provider, credentials: Credentials, job: Job, connector_state: State | None, context: Context
     ) -> Step:
+        if isinstance(job, Revoke):
+            return self._revoke(provider, connector_state, context)
         if not isinstance(job, Fetch):
             return Failed(FailureKind.NOT_SUPPORTED, "Enable Banking is used for reading accounts only")
         state: State = {
@@ -86,6 +90,20 @@ class EnableBankingConnector:
             if state["stage"] == "headers":
                 return dialogue.fetching.fetch(state)
             return dialogue.return_from_page(state, answer)
+
+        return self._run(provider, context, run)
+
+    def _revoke(self, provider: Provider, connector_state: State | None, context: Context) -> Step:
+        if connector_state is None:
+            return Failed(FailureKind.NOT_SUPPORTED, "there is no session that could be ended", was_called=False)
+
+        def run(client: Client, dialogue: "_Dialogue") -> Step:
+            try:
+                dialogue.sessions.close(connector_state["session"])
+            except RefusedError as error:
+                if error.code not in SESSION_CODES:  # they say that it has ended before
+                    raise
+            return Done(Revoked())
 
         return self._run(provider, context, run)
 

@@ -58,6 +58,11 @@ RETURNED_KINDS = {
 LONGEST_WORDS = 300
 
 
+SESSION_CODES = frozenset(
+    ("CLOSED_SESSION", "EXPIRED_SESSION", "REVOKED_SESSION", "SESSION_DOES_NOT_EXIST", "WRONG_SESSION_STATUS")
+)
+
+
 class CallError(Exception):
     """What Enable Banking or the bank did. Never leaves the connector, which turns it into a step."""
 

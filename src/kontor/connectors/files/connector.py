@@ -31,6 +31,7 @@ from kontor.connectors.base import (
 from kontor.connectors.files.accounts import FileAccount, join_statements
 from kontor.connectors.job_state import deserialize_job, serialize_job
 from kontor.connectors.rejections import report_rejected
+from kontor.connectors.revocations import Revoke
 from kontor.connectors.statements import LIMITS, Holdings, Statement, StatementError, read_statements
 from kontor.domain.providers import Provider
 from kontor.domain.transactions import find_day
@@ -49,6 +50,8 @@ class FilesConnector:
     def begin(
         self, provider: Provider, credentials: Credentials, job: Job, connector_state: State | None, context: Context
     ) -> Step:
+        if isinstance(job, Revoke):
+            return Failed(FailureKind.NOT_SUPPORTED, "files have no consent", was_called=False)
         name = credentials["userid"].reveal()
         if not self._is_admitted(name, credentials["pin"].reveal()):
             return Failed(FailureKind.WRONG_CREDENTIALS)

@@ -31,6 +31,7 @@ from kontor.connectors.fints.quirks import FintsBank
 from kontor.connectors.fints.sessions import MALFORMED, RefusedError, Session
 from kontor.connectors.fints.transport import LIMITS, HttpTransport, NoResponseError, TransportLimits, make_tls
 from kontor.connectors.job_state import deserialize_job, serialize_job
+from kontor.connectors.revocations import Revoke
 from kontor.domain.payments import PayeeMatch, PayeeResult
 from kontor.domain.providers import Provider
 
@@ -63,6 +64,8 @@ class FintsConnector:
         if isinstance(job, VerifyPayees):
             # Over FinTS payees are verified within the order's own dialogue, and only there.
             return Done(Verified(tuple(PayeeResult(PayeeMatch.NOT_POSSIBLE) for _ in job.orders)))
+        if isinstance(job, Revoke):
+            return Failed(FailureKind.NOT_SUPPORTED, "FinTS knows no end of a consent", was_called=False)
         connector_state = connector_state or {}
         state: State = {
             "job": serialize_job(job.payment if isinstance(job, LookUp) else job),

@@ -21,12 +21,14 @@ from kontor.connectors.base import (
     VerifyPayees,
 )
 from kontor.connectors.job_state import serialize_job
+from kontor.connectors.revocations import Revoke
 from kontor.connectors.xs2a.authorising import Authoriser
 from kontor.connectors.xs2a.banks import Xs2aBank, Xs2aSettings
 from kontor.connectors.xs2a.client import Client, open_client
 from kontor.connectors.xs2a.failures import BankError
 from kontor.connectors.xs2a.fetching import CONSENT_BY_OAUTH, TOKEN_BY_OAUTH, Fetching
 from kontor.connectors.xs2a.paying import Paying
+from kontor.connectors.xs2a.revoking import end_consent
 from kontor.domain.providers import Provider
 from kontor.domain.sca import ScaMethod
 from kontor.domain.secrets import Secret
@@ -81,6 +83,8 @@ class Xs2aConnector:
                 return Paying(client, bank, context).look_up(job.state or {})
             case VerifyPayees():
                 return Failed(FailureKind.NOT_SUPPORTED, "XS2A 1.3 knows no verification of payees")
+            case Revoke():
+                return end_consent(client, bank, connector_state or {}, context)
         assert isinstance(job, Fetch)
         fetching = Fetching(client, bank, self._settings, context, provider.name)
         state: State = {"stage": "begin", "job": serialize_job(job)}

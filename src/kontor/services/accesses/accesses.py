@@ -23,6 +23,7 @@ from kontor.services.accesses.requests import (
     refuse_stale_selection,
     refuse_unknown_products,
 )
+from kontor.services.accesses.revocations import Revocations
 from kontor.services.accesses.views import AccessView, UnconfirmedAccess, mask_unconfirmed, view_access
 from kontor.services.accesses.waiting import StartedFetch, wait_for_fetches
 from kontor.services.banks import BankGateway, Providers, find_missing_fields
@@ -85,7 +86,7 @@ class Accesses:
         self._clock = clock
         self._refreshing = refreshing
         self._admissions = gateway.admissions
-        self.permissions = Permissions(database, providers, clock)
+        self.permissions = Permissions(database, providers, clock, Revocations(database, gateway, vault, clock))
         self._wait_seconds = max(0.5, request_seconds - WAIT_MARGIN_SECONDS)
 
     # Reading

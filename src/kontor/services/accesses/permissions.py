@@ -12,6 +12,7 @@ from kontor.domain.providers import Provider
 from kontor.services.accesses.deletion import delete_access_data
 from kontor.services.accesses.permission_uses import PermissionUses
 from kontor.services.accesses.requests import AccessRequest
+from kontor.services.accesses.revocations import Revocations
 from kontor.services.banks import Providers
 from kontor.services.runtime import Clock
 from kontor.services.security import auditing
@@ -31,7 +32,8 @@ class PermissionView:
 
 
 class Permissions:
-    def __init__(self, database: Database, providers: Providers, clock: Clock) -> None:
+    def __init__(self, database: Database, providers: Providers, clock: Clock, revocations: Revocations) -> None:
+        self.revocations = revocations
         self._database = database
         self._providers = providers
         self._clock = clock
@@ -74,38 +76,57 @@ class Permissions:
 
     # Ending
 
-    @retry_conflicts
     async def withdraw(self, principal: Principal, permission_id: UUID) -> Permission:
-        """Its access is deleted with all its data. One that has ended already is answered as it is."""
+        """Its access is deleted with all its data, then the bank is told. One that has ended is answered as it is."""
+        user_id = user_of(principal)
+        await self._end(principal, permission_id)
+        await self.revocations.settle(user_id, permission_id)
+        await self.revocations.wait(user_id, permission_id)
+        async with self._database.connect(principal.user_id) as connection:
+            return _require(await permissions.find_permission(connection, user_id, permission_id))
+
+    @retry_conflicts
+    async def _end(self, principal: Principal, permission_id: UUID) -> None:
         user_id = user_of(principal)
         async with self._database.transaction(principal.user_id) as connection:
             found = _require(await permissions.find_permission(connection, user_id, permission_id))
             await accesses.lock_access(connection, user_id, found.access_id)
             # Meanwhile it may have ended, and another access have the id.
             current = _require(await permissions.find_permission(connection, user_id, permission_id))
-            if current.receipt is None:
+            if current.is_open:
                 await delete_access_data(connection, user_id, current.access_id)
                 ended = _require(await permissions.find_permission(connection, user_id, permission_id))
                 await self._record_withdrawal(connection, principal, ended)
-                return ended
-        return current
+
+    async def delete_access(self, principal: Principal, access_id: str) -> None:
+        await self._delete(principal, access_id)
+        await self.revocations.settle_user(user_of(principal))
+
+    async def delete_all(self, principal: Principal) -> None:
+        await self._delete_all(user_of(principal), principal)
+        await self.revocations.settle_user(user_of(principal))
+
+    async def end_all(self, user_id: UUID) -> None:
+        """Before the user is erased, and with it the key that opens what banks are told by."""
+        await self._delete_all(user_id, None)
+        await self.revocations.settle_user(user_id)
 
     @retry_conflicts
-    async def delete_access(self, principal: Principal, access_id: str) -> None:
+    async def _delete(self, principal: Principal, access_id: str) -> None:
         async with self._database.transaction(principal.user_id) as connection:
             if not await delete_access_data(connection, user_of(principal), access_id):
                 raise NotFoundError
             await self._record(connection, principal, [access_id])
 
     @retry_conflicts
-    async def delete_all(self, principal: Principal) -> None:
-        user_id = user_of(principal)
-        async with self._database.transaction(principal.user_id) as connection:
+    async def _delete_all(self, user_id: UUID, principal: Principal | None) -> None:
+        async with self._database.transaction(user_id) as connection:
             found = sorted(access.id for access in await accesses.list_accesses(connection, user_id))
             locked = [access_id for access_id in found if await accesses.lock_access(connection, user_id, access_id)]
             for access_id in locked:
                 await delete_access_data(connection, user_id, access_id)
-            await self._record(connection, principal, locked)
+            if principal is not None:
+                await self._record(connection, principal, locked)
 
     # Parts
 
@@ -116,9 +137,9 @@ class Permissions:
     @staticmethod
     async def _record_withdrawal(connection: Connection, principal: Principal, ended: Permission) -> None:
         """With the counts, so that the audit trail is a second witness of the receipt."""
-        assert ended.receipt is not None
+        erased = ended.erased
+        assert erased is not None, "it has ended"
         subject = f"user {principal.user_pseudonym} permission {ended.id} access {ended.access_id}"
-        erased = ended.receipt.erased
         counts = f"{erased.products} products, {erased.transactions} transactions, {erased.credentials} credentials"
         actor = auditing.name_actor(principal)
         await auditing.record(connection, principal.tenant_id, actor, "permission.withdraw", f"{subject}: {counts}")

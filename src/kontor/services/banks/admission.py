@@ -93,6 +93,11 @@ class Admissions:
         """The customer is present: the bank itself is asked, whatever we believe about the consent."""
         return Permit(held, is_attended=True)
 
+    @staticmethod
+    def admit_end(held: HeldLease) -> Permit:
+        """A call that ends a consent and reads nothing: it counts in no budget."""
+        return Permit(held, is_attended=True)
+
     @retry_conflicts
     async def admit_lookup(
         self, held: HeldLease, user_id: UUID, access_id: str | None, payment_id: UUID

@@ -31,6 +31,7 @@ from kontor.connectors.base import (
 )
 from kontor.connectors.echoes import hide_secrets
 from kontor.connectors.registry import Registry
+from kontor.connectors.revocations import Revoke
 from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.providers import Provider
 from kontor.domain.refreshes import RefreshPause
@@ -44,6 +45,7 @@ from kontor.services.security import Vault
 from kontor.storage import accesses, users
 from kontor.storage import bank_channels as bank_channel_rows
 from kontor.storage.database import Database
+from kontor.storage.permissions import Revocation
 from kontor.storage.retries import retry_conflicts
 
 log = structlog.get_logger(__name__)
@@ -163,7 +165,7 @@ class BankGateway:
     async def prepare(self, user_id: UUID, access_id: str, context: Context) -> Prepared | None:
         """None when there is nobody left to call for: no access, no credentials, no active user."""
         async with self._database.connect(user_id) as connection:
-            found = await accesses.find_callable(connection, user_id, access_id)
+            found = await accesses.find_callable(connection, user_id, access_id, context.today)
             if found is None:
                 return None
             access, secrets, pause = found
@@ -179,6 +181,18 @@ class BankGateway:
         login = StoredLogin(user_id, access_id, secrets.lease_key, secrets.credentials_digest)
         refusal = _find_refusal(access) if pause is RefreshPause.CREDENTIALS else None
         return replace(prepared, stored_login=login, refusal=refusal)
+
+    async def tell_of_end(
+        self, held: HeldLease, revocation: Revocation, opened: tuple[Credentials, State], context: Context
+    ) -> bool:
+        """Whether the bank has confirmed that the consent of a deleted access is over."""
+        provider = self._providers.find(revocation.provider_id)
+        if provider is None:
+            return False
+        access = Access(revocation.access_id, provider.id, AccessStatus.STARTED, False, datetime.now(UTC))
+        prepared = await self._choose(access, provider, *opened, context)
+        step = await self.open(prepared, self.admissions.admit_end(held)).begin(Revoke())
+        return isinstance(step, Done)
 
     async def prepare_unstored(
         self, user_id: UUID, provider_id: UUID, credentials: Credentials, context: Context
@@ -339,6 +353,7 @@ class BankGateway:
 def _limit(context: Context, deadline: float) -> Context:
     """With the deadline, after which no order leaves."""
     may_send = context.may_send
+    deadline = min(context.deadline, deadline)
     return replace(context, deadline=deadline, may_send=lambda: time.monotonic() < deadline and may_send())
 
 

@@ -12,7 +12,7 @@ from kontor.domain.errors import ConflictError, InvalidError, NotAllowedNowError
 from kontor.domain.principals import Principal
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind, Tenant, User, check_password, check_text, check_username
-from kontor.services.accesses import Refreshing
+from kontor.services.accesses import Accesses, Refreshing
 from kontor.services.identity.tenants import find_own_tenant
 from kontor.services.security import Passwords, auditing
 from kontor.storage import deliveries, erased_payments, keys, tenants, tokens, users
@@ -40,12 +40,14 @@ class Users:
         master: SealingKey,
         passwords: Passwords,
         refreshing: Refreshing,
+        accesses: Accesses,
         erasures: ErasureLog,
     ) -> None:
         self._database = database
         self._master = master
         self._passwords = passwords
         self._refreshing = refreshing
+        self._accesses = accesses
         self._erasures = erasures
 
     async def list_users(self, principal: Principal, tenant_name: str, *, include_inactive: bool) -> list[User]:
@@ -137,6 +139,10 @@ class Users:
 
     @retry_conflicts
     async def erase_user(self, principal: Principal, user: User) -> None:
+        async with self._database.connect(user.id) as connection:
+            if (await _require_user(connection, principal.tenant_id, user.id)).is_active:
+                raise NotAllowedNowError("Deactivate the user before erasing it.")
+        await self._accesses.permissions.end_all(user.id)
         async with self._database.transaction(user.id) as connection:
             current = await _require_user(connection, principal.tenant_id, user.id)
             if current.is_active:
@@ -185,6 +191,7 @@ class Users:
             await users.set_active(connection, user.tenant_id, user.id, is_active=False)
             await tokens.delete_user_tokens(connection, user.tenant_id, user.id)
             await self._refreshing.stop_user(connection, user.id)
+        await self._accesses.permissions.end_all(user.id)
         await self._erase(user, actor)
 
     @retry_conflicts
