@@ -10,6 +10,7 @@ from kontor_client.operations import (
     consents,
     contracts,
     customers,
+    debit_returns,
     direct_debits,
     disclosures,
     form_sessions,
@@ -156,6 +157,9 @@ class AsyncMethods(AsyncRunner):
     list_contracts = awaited(analyses.list_contracts)
     update_contract = awaited(contracts.update_contract)
     write_cancellation = awaited(contracts.write_cancellation)
+    list_returnable_debits = awaited(debit_returns.list_returnable_debits)
+    read_returnable_debit = awaited(debit_returns.read_returnable_debit)
+    write_debit_return = awaited(debit_returns.write_debit_return)
     read_cashflow = awaited(analyses.read_cashflow)
     read_disposable_money = awaited(analyses.read_disposable_money)
     list_life_events = awaited(analyses.list_life_events)

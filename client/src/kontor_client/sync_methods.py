@@ -10,6 +10,7 @@ from kontor_client.operations import (
     consents,
     contracts,
     customers,
+    debit_returns,
     direct_debits,
     disclosures,
     form_sessions,
@@ -156,6 +157,9 @@ class SyncMethods(SyncRunner):
     list_contracts = waited(analyses.list_contracts)
     update_contract = waited(contracts.update_contract)
     write_cancellation = waited(contracts.write_cancellation)
+    list_returnable_debits = waited(debit_returns.list_returnable_debits)
+    read_returnable_debit = waited(debit_returns.read_returnable_debit)
+    write_debit_return = waited(debit_returns.write_debit_return)
     read_cashflow = waited(analyses.read_cashflow)
     read_disposable_money = waited(analyses.read_disposable_money)
     list_life_events = waited(analyses.list_life_events)

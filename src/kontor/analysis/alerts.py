@@ -35,7 +35,7 @@ def find_causes(
     return [
         *(cause for contract in contracts if (cause := _tell_rise(contract, today, find_settings))),
         *(cause for contract in contracts if (cause := _find_deadline(contract, today, find_settings))),
-        *_find_unusual(records, contracts, accounts, today),
+        *find_unusual(records, contracts, accounts, today),
         *(cause for account in accounts if (cause := _find_low_balance(records, contracts, account, today))),
         *_find_exceeded(budgets, records, contracts, accounts, today),
     ]
@@ -72,7 +72,7 @@ def _name_contract(contract: Contract, find_settings: FindSettings) -> str | Non
 # Debits
 
 
-def _find_unusual(
+def find_unusual(
     records: Sequence[Record], contracts: Sequence[Contract], accounts: Sequence[Account], today: date
 ) -> list[Cause]:
     """Debits to somebody new that are larger than all of the half year before.

@@ -46,6 +46,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     consents,
     contracts,
     customer_transactions,
+    debit_returns,
     deltas,
     direct_debits,
     disclosures,

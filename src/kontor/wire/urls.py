@@ -94,6 +94,14 @@ class Urls:
             ("get_bankzugang", self.access(access_id), "read_access"),
         )
 
+    # Direct debits that can be returned
+
+    def debit_relations(self, debit_id: str, *, can_be_returned: bool) -> list[Relation]:
+        here = f"{self.customer}/lastschriften/{debit_id}"
+        relations = self._offer(("self", here, "read_returnable_debit"))
+        letter = ("get_rueckgabe", f"{here}/rueckgabe", "write_debit_return_letter")
+        return [*relations, *self._offer(letter)] if can_be_returned else relations
+
     # Payees
 
     def payee_relations(self, payee_id: UUID) -> list[Relation]:

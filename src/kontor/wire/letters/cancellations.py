@@ -1,11 +1,7 @@
 """The letter that cancels a contract: who writes to whom, and about which contract."""
 
-import tomllib
 from collections.abc import Mapping
 from datetime import date
-from functools import cache
-from importlib.resources import files
-from typing import Literal, TypeAlias
 
 from kontor.analysis.contracts import Contract
 from kontor.analysis.contracts.mandates import MandateNames, read_mandate
@@ -13,17 +9,11 @@ from kontor.analysis.records import NO_PARTNER, Account
 from kontor.analysis.trees import BUSINESS_PARTNERS, TREES, find_item
 from kontor.domain.contracts import ContractSettings
 from kontor.domain.notice_periods import read_period, subtract_period
-from kontor.domain.tags import fold_iban
 from kontor.services.analyses import Facts
 from kontor.wire.letters.pages import Letter, draw_letter
+from kontor.wire.letters.texts import Language, group_iban, read_texts, show_day
 
-Language: TypeAlias = Literal["de", "en"]
 MAX_NUMBERS = 3
-
-
-@cache
-def _read_texts(language: str) -> Mapping[str, str]:
-    return tomllib.loads((files("kontor.wire.letters") / f"{language}.toml").read_text(encoding="utf-8"))
 
 
 def write_cancellation(facts: Facts, contract_id: str, day: date | None, language: Language) -> bytes:
@@ -33,14 +23,14 @@ def write_cancellation(facts: Facts, contract_id: str, day: date | None, languag
 
 
 def make_cancellation(contract: Contract, facts: Facts, day: date | None, language: Language) -> Letter:
-    texts, settings = _read_texts(language), facts.find_settings(contract.id)
+    texts, settings = read_texts(language), facts.find_settings(contract.id)
     latest = next(record for record in facts.records if record.id == contract.transaction_ids_regular[-1])
     account = next((account for account in facts.accounts if account.id == latest.account), None)
     mandate = read_mandate(latest.purpose)
     end = day or _find_end(settings, facts.today)
     paragraphs = [
         texts["salutation"],
-        texts["cancel_soon"] if end is None else texts["cancel_at"].format(day=_show_day(end, language)),
+        texts["cancel_soon"] if end is None else texts["cancel_at"].format(day=show_day(end, language)),
         texts["confirm"],
     ]
     return Letter(
@@ -51,7 +41,7 @@ def make_cancellation(contract: Contract, facts: Facts, day: date | None, langua
         recipient_hint=texts["missing_name"],
         address_hint=texts["missing_address"],
         day=facts.today,
-        day_text=_show_day(facts.today, language),
+        day_text=show_day(facts.today, language),
         subject=texts["subject"],
         facts=_list_facts(contract, settings, account, mandate, texts),
         paragraphs=[*paragraphs, texts["revoke"]] if mandate.reference else paragraphs,
@@ -93,35 +83,8 @@ def _list_facts(
         ("contract_number", ", ".join(contract.contract_numbers[:MAX_NUMBERS])),
         ("mandate", mandate.reference),
         ("creditor", mandate.creditor_id),
-        ("account", "" if account is None or not account.iban else _group_iban(account.iban)),
+        ("account", "" if account is None or not account.iban else group_iban(account.iban)),
     ]
     shown = [(texts[name], value) for name, value in known if value]
     has_number = bool(contract.customer_numbers or contract.contract_numbers)
     return shown if has_number else [*shown, (texts["any_number"], "")]
-
-
-def _group_iban(iban: str) -> str:
-    compact = fold_iban(iban)
-    return " ".join(compact[start : start + 4] for start in range(0, len(compact), 4))
-
-
-def _show_day(day: date, language: Language) -> str:
-    if language == "de":
-        return f"{day:%d.%m.%Y}"
-    return f"{day.day} {_ENGLISH_MONTHS[day.month - 1]} {day.year}"
-
-
-_ENGLISH_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
