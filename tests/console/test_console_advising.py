@@ -63,7 +63,7 @@ def test_a_customer_reads_the_sentence_that_is_recorded_then_shares_and_withdraw
         (given,) = customer.read(DISCLOSURES)
         assert (given["text"], given["berater"]) == (shown, adviser.reference)
         assert given["umfang"] == ["sales-triggers", "contracts"]
-        assert "Anlässe für ein Gespräch, Verträge" in text_of(visitor.get(PAGE))
+        assert "Beratungsanlässe, Verträge" in text_of(visitor.get(PAGE))
         answer = send(visitor, "withdraw", disclosure=given["id"])
         assert answer.headers["location"] == f"{PAGE}/{given['id']}?notice=disclosure_withdrawn"
         assert "Seit Ihrem Widerruf" in text_of(visitor.get(answer.headers["location"]))

@@ -24,7 +24,7 @@ OWN = read_texts(module.PACKAGE)
 TEMPLATES = Path(module.__file__).parent / "templates"
 USED = re.compile(r"""\bt\(\s*["']([a-z_]+\.[A-Za-z_.]+)["']\s*[,)]""")
 SUBJECTS = ("create", "change", "delete", "dated", "debit")
-PAYING = re.compile(r"(?i)bezahl|zahlung|\bpay")
+PAYING = re.compile(r"(?i)bezahl|zahlung|\bpay(?!ee)")
 SHOWN = (
     "legal.title_payment",
     "legal.lead_payment",

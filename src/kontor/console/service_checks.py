@@ -6,9 +6,8 @@ from typing import Any
 from kontor.console.sentences import Sentences
 from kontor.pages.texts import Texts
 
-SECTION = "ops_checks"
 _KNOWN = Sentences(
-    SECTION,
+    "ops_checks",
     {
         "silent": "does not answer",
         "answers": "answers",
