@@ -82,6 +82,26 @@ def test_packages_are_those_of_the_lock_file():
     assert not {"hatchling", "hatch-vcs", "editables", "pytest", "ruff"} & set(listed)
 
 
+def test_packages_are_found_without_a_checkout(tmp_path, monkeypatch):
+    """As a wheel installs them: metadata alone, with extras, markers, a circle, and one that is not installed."""
+    needs = {
+        "app": ["direct>=1", "with_extra[fast] ; extra == 'all'", "windows-only ; sys_platform == 'win32'", "gone"],
+        "direct": ["app", "indirect"],
+        "indirect": [],
+        "with-extra": ["speed ; extra == 'fast'", "slow ; extra == 'slow'"],
+        "speed": [], "slow": [], "windows-only": [], "unrelated": [],
+    }  # fmt: skip
+    for name, required in needs.items():
+        folder = tmp_path / f"{name.replace('-', '_')}-2.0.dist-info"
+        folder.mkdir()
+        lines = ["Metadata-Version: 2.1", f"Name: {name}", "Version: 2.0", "License: Apache-2.0", "Provides-Extra: all"]
+        (folder / "METADATA").write_text("\n".join([*lines, *(f"Requires-Dist: {one}" for one in required)]) + "\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = list_packages("app")
+    assert [one.name for one in found] == ["direct", "indirect", "speed", "with-extra"]
+    assert {(one.version, one.licence) for one in found} == {("2.0", "Apache-2.0")}
+
+
 async def test_every_template_is_a_file_whose_columns_are_explained(files):
     assert set(files) == {f"{code.lower()}.csv" for code in CODES} | {
         "columns.csv", "hosts.csv", "banks.csv", "components.csv", "register.json",

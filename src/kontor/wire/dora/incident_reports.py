@@ -139,8 +139,8 @@ def describe_impact(figures: IncidentFigures) -> str:
     orders, unclear = sum(figures.payments.values()), figures.payments.get("UNKNOWN", 0)
     return (
         f"From {first} to {last}: {figures.fetches_failed} of {figures.fetches} fetches failed, of {share};"
-        f" {orders} payment orders were given, {unclear} of them have an unknown outcome;"
-        f" {figures.discarded_deliveries} notifications were discarded."
+        f" payment orders given: {orders}, with an unknown outcome: {unclear};"
+        f" notifications discarded: {figures.discarded_deliveries}."
     )
 
 
@@ -166,7 +166,7 @@ def _list_areas(figures: IncidentFigures) -> Iterable[str]:
 
 def _list_components(figures: IncidentFigures) -> Iterable[str]:
     if figures.providers:
-        yield f"interfaces of {len(figures.providers)} banks"
+        yield f"interfaces of banks ({len(figures.providers)})"
     if figures.held_jobs:
         yield f"job queue ({sum(figures.held_jobs.values())} jobs held)"
     if figures.workers_dead or not figures.workers_alive:

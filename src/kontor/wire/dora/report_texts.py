@@ -9,6 +9,20 @@ HEADINGS = {
     "1": "General information (art. 1)", "2": "Initial notification (art. 2)", "3": "Intermediate report (art. 3)",
     "4": "Final report (art. 4)",
 }  # fmt: skip
+LABELS = {
+    "from": "From", "to": "To", "complete": "All of this time is still recorded",
+    "customers": "Customers with a bank access", "customersWithFetches": "Customers with fetches",
+    "customersWithFailedFetches": "Customers with failed fetches", "fetches": "Fetches that ended",
+    "fetchesDone": "Fetches that succeeded", "fetchesFailed": "Fetches that failed", "failures": "Failures of fetches",
+    "banks": "Banks whose calls failed", "banksDownNow": "Banks that are down now", "hours": "Hours with failed calls",
+    "hosts": "Hosts that could not be reached, by whole days", "paymentOrders": "Payment orders",
+    "discardedNotifications": "Discarded notifications", "audit": "Audit trail: failed, refused, and done by operators",
+    "heldJobs": "Jobs on hold now", "workersAlive": "Workers alive now",
+    "workersGone": "Workers gone within the last hour",
+    "name": "Name", "calls": "Calls", "firstFailureAt": "First failure", "lastFailureAt": "Last failure",
+    "host": "Host",
+    "purpose": "Purpose", "connections": "Connections", "action": "Action", "result": "Result", "count": "Count",
+}  # fmt: skip
 NOTICE = (
     "Draft by Kontor, not submitted to anybody. It is no legal advice. Cells with `[operator]` are yours; check every"
     " other one. Articles are those of Delegated Regulation (EU) 2025/301."
@@ -23,7 +37,13 @@ def _write_lines(draft: Draft, name_provider: NameProvider) -> Iterator[str]:
     yield f"# {TITLES[draft.report]}, {draft.incident.reference}: DRAFT"
     yield from ("", NOTICE, "", f"Drafted {show_time(draft.drafted_at)}.", "", "## Deadlines", "")
     rows = [
-        (one.report, show_time(one.due_at), one.rule, show_time(one.relief_until), show_time(one.submitted_at))
+        (
+            one.report,
+            show_time(one.due_at) or "not yet running",
+            one.rule,
+            show_time(one.relief_until),
+            show_time(one.submitted_at),
+        )
         for one in draft.deadlines
     ]
     yield from _write_table(("Report", "Due", "Rule", "Art. 5(4): until", "Submitted"), rows)
@@ -42,9 +62,9 @@ def _write_lines(draft: Draft, name_provider: NameProvider) -> Iterator[str]:
 
 def _write_figures(figures: Mapping[str, Any]) -> Iterator[str]:
     """Numbers first, then a table for each list."""
-    plain = [(name, value) for name, value in figures.items() if not isinstance(value, list | dict)]
+    plain = [(LABELS[name], _say(value)) for name, value in figures.items() if not isinstance(value, list | dict)]
     counts = [
-        (f"{name}: {key}", value)
+        (f"{LABELS[name]}: {key}", value)
         for name, values in figures.items()
         if isinstance(values, dict)
         for key, value in values.items()
@@ -52,11 +72,19 @@ def _write_figures(figures: Mapping[str, Any]) -> Iterator[str]:
     yield from _write_table(("What", "Value"), [*plain, *counts])
     for name, rows in figures.items():
         if isinstance(rows, list) and rows:
-            yield from ("", f"### {name}", "")
+            yield from ("", f"### {LABELS[name]}", "")
             if isinstance(rows[0], dict):
-                yield from _write_table(tuple(rows[0]), [tuple(row.values()) for row in rows])
+                yield from _write_table([_label(key) for key in rows[0]], [tuple(row.values()) for row in rows])
             else:
                 yield from (f"- {_escape(row)}" for row in rows)
+
+
+def _label(key: str) -> str:
+    return "Failures" if key == "failures" else LABELS[key]
+
+
+def _say(value: Any) -> Any:
+    return ("yes" if value else "no") if isinstance(value, bool) else value
 
 
 def _write_table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
