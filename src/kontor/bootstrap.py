@@ -18,17 +18,11 @@ from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
 from kontor.services.accesses import Accesses, Refreshing
 from kontor.services.alerts import Alerts, Pushes
-from kontor.services.analyses import (
-    Analyses,
-    OwnCategories,
-    Repetitions,
-    TaggingRules,
-    TenantRules,
-    TransactionTagging,
-)
+from kontor.services.analyses import Analyses, OwnCategories, Repetitions, TaggingRules, TenantRules, TransactionTagging
 from kontor.services.banks import Admissions, BankGateway, BankTracing, Providers
 from kontor.services.bundle import Plans, Services
 from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
+from kontor.services.credit_files import CreditFiles
 from kontor.services.fetching import Fetching, FetchResults, FetchWriting, Merges, Staging
 from kontor.services.identity import Authorizations, Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
 from kontor.services.operations import Housekeeping, Ops, Workers
@@ -237,6 +231,7 @@ def make_plans(
         "savings_goals": SavingsGoals(database),
         "alerts": alerts,
         "pushes": Pushes(database, vault, calls, alerts, contact),
+        "credit_files": CreditFiles(database, clock, analyses, vault),
     }
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from banking import narrow, new_customer
 from kontor.domain.scopes import CUSTOMER_READ
-from kontor.storage.export_sections import ELSEWHERE, SECTIONS
+from kontor.storage.export_omissions import ELSEWHERE
+from kontor.storage.export_sections import SECTIONS
 
 CUSTOMER = "/customer/v2"
 

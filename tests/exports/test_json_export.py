@@ -11,7 +11,8 @@ from known_accounts import open_account
 from banking import narrow, new_customer
 from kontor.domain.scopes import CUSTOMER_MODIFY, CUSTOMER_READ
 from kontor.services.statements import exports
-from kontor.storage.export_sections import ELSEWHERE, SECTIONS, TRANSACTIONS
+from kontor.storage.export_omissions import ELSEWHERE
+from kontor.storage.export_sections import SECTIONS, TRANSACTIONS
 
 EXPORT = "/customer/v2/export"
 ALL_SECTIONS = (*SECTIONS, TRANSACTIONS)

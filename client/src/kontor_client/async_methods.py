@@ -9,6 +9,7 @@ from kontor_client.operations import (
     budgets,
     consents,
     contracts,
+    credit_files,
     customers,
     debit_returns,
     direct_debits,
@@ -290,6 +291,10 @@ class AsyncMethods(AsyncRunner):
     list_customer_contracts = awaited(disclosures.list_customer_contracts)
     read_customer_affordability = awaited(disclosures.read_customer_affordability)
     read_customer_credit_check = awaited(disclosures.read_customer_credit_check)
+    list_credit_files = awaited(credit_files.list_credit_files)
+    read_credit_file = awaited(credit_files.read_credit_file)
+    create_credit_file = awaited(credit_files.create_credit_file)
+    list_signing_keys = awaited(credit_files.list_signing_keys)
 
     # Operators
 

@@ -9,6 +9,7 @@ from kontor_client.operations import (
     budgets,
     consents,
     contracts,
+    credit_files,
     customers,
     debit_returns,
     direct_debits,
@@ -290,6 +291,10 @@ class SyncMethods(SyncRunner):
     list_customer_contracts = waited(disclosures.list_customer_contracts)
     read_customer_affordability = waited(disclosures.read_customer_affordability)
     read_customer_credit_check = waited(disclosures.read_customer_credit_check)
+    list_credit_files = waited(credit_files.list_credit_files)
+    read_credit_file = waited(credit_files.read_credit_file)
+    create_credit_file = waited(credit_files.create_credit_file)
+    list_signing_keys = waited(credit_files.list_signing_keys)
 
     # Operators
 

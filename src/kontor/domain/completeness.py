@@ -69,6 +69,7 @@ class CompletenessStatement:
     """Of one account. `other_currencies` are those of bookings that no month contains."""
 
     stored: StoredProduct
+    source: Source
     currency: str
     months: tuple[AccountMonth, ...]
     other_currencies: tuple[str, ...]

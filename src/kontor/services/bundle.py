@@ -8,6 +8,7 @@ from kontor.services.alerts import Alerts, Pushes
 from kontor.services.analyses import Analyses, OwnCategories, TaggingRules, TenantRules, TransactionTagging
 from kontor.services.banks import BankTracing, Providers
 from kontor.services.compute import Compute
+from kontor.services.credit_files import CreditFiles
 from kontor.services.fetching import Fetching
 from kontor.services.identity import Authorizations, Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
 from kontor.services.operations import Housekeeping, Ops, Workers
@@ -32,12 +33,13 @@ from kontor.storage.database import Database
 
 
 class Plans(TypedDict):
-    """Those of the services that a user plans with, and is told by."""
+    """Those of the services that a user plans with, is told by, and shows to others."""
 
     budgets: Budgets
     savings_goals: SavingsGoals
     alerts: Alerts
     pushes: Pushes
+    credit_files: CreditFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ class Services:
     savings_goals: SavingsGoals
     alerts: Alerts
     pushes: Pushes
+    credit_files: CreditFiles
     imports: Imports
     import_forms: ImportForms
     exports: Exports

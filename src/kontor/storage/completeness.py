@@ -34,4 +34,4 @@ async def state_completeness(connection: Connection, user_id: UUID, stored: Stor
         elif name not in others:
             others.append(name)
     source = Source(product.balance, read_on, stored.gap)
-    return CompletenessStatement(stored, currency, tuple(state_months(source, sums)), tuple(others))
+    return CompletenessStatement(stored, source, currency, tuple(state_months(source, sums)), tuple(others))

@@ -55,6 +55,7 @@ LOCAL = {
     "alert_states": SCHEDULED,
     "api_keys": IDENTIFYING,
     "assistant_grants": IDENTIFYING,
+    "credit_files": "few rows per user, found by advisers of the tenant",
     "dialogues": QUEUED,
     "disclosures": "few rows per user, found by advisers of the tenant",
     "fetches": SCHEDULED,

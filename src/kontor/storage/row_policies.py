@@ -22,6 +22,7 @@ PROTECTED = (
     "budgets",
     "contract_states",
     "contracts",
+    "credit_files",
     "data_versions",
     "dialogues",
     "disclosures",

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from kontor.storage.database import Connection
 from kontor.storage.keys import KEY_BYTES, SealingKey, generate_key
@@ -10,6 +11,7 @@ from kontor.storage.user_binding import bind_transaction
 
 DIGEST = "digest"
 PUSH = "push"
+SIGNING = "signing"
 
 
 def _associated_data(name: str) -> str:
@@ -30,6 +32,30 @@ async def load_push_key(connection: Connection, master: SealingKey) -> ec.Ellipt
         number = ec.generate_private_key(ec.SECP256R1()).private_numbers().private_value
         sealed = await _load(connection, PUSH, master.seal(number.to_bytes(KEY_BYTES, "big"), place))
     return ec.derive_private_key(int.from_bytes(master.unseal(sealed, place), "big"), ec.SECP256R1())
+
+
+async def load_signing_key(connection: Connection, master: SealingKey) -> Ed25519PrivateKey:
+    """The key that documents of this installation are signed with. Made at first use, and as `load_digest_key`.
+
+    Its public half stays when the master key is lost, so that signatures can still be checked.
+    """
+    place = _associated_data(SIGNING)
+    sealed = await _find(connection, SIGNING)
+    if sealed is not None:
+        return Ed25519PrivateKey.from_private_bytes(master.unseal(sealed, place))
+    made = master.seal(Ed25519PrivateKey.generate().private_bytes_raw(), place)
+    key = Ed25519PrivateKey.from_private_bytes(master.unseal(await _load(connection, SIGNING, made), place))
+    await connection.execute(
+        "insert into signing_keys (public_key) values (%s) on conflict do nothing",
+        [key.public_key().public_bytes_raw()],
+    )
+    return key
+
+
+async def list_signing_keys(connection: Connection) -> list[Ed25519PublicKey]:
+    """All that were ever used, the newest first."""
+    cursor = await connection.execute("select public_key from signing_keys order by created_at desc, public_key")
+    return [Ed25519PublicKey.from_public_bytes(bytes(row[0])) for row in await cursor.fetchall()]
 
 
 async def _load(connection: Connection, name: str, sealed: bytes) -> bytes:

@@ -50,6 +50,7 @@ class Export(msgspec.Struct):
     import_forms: Objects
     disclosures: Objects
     permissions: Objects
+    credit_files: Objects
     file_imports: Objects
     account_statements: Objects
     payments: Objects

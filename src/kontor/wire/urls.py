@@ -9,6 +9,7 @@ from uuid import UUID
 
 from kontor.domain.payments import PaymentKind
 from kontor.domain.schedules import StandingAction
+from kontor.wire.management_urls import ManagementUrls
 from kontor.wire.relations import Relation
 
 PAYMENT_PATHS = {
@@ -18,9 +19,9 @@ PAYMENT_PATHS = {
 }
 
 
-class Urls:
+class Urls(ManagementUrls):
     def __init__(self, base_url: str, operation_ids: Iterable[str] = ()) -> None:
-        self.base = base_url
+        super().__init__(base_url)
         self._served = frozenset(operation_ids)
 
     def __eq__(self, other: object) -> bool:
@@ -29,34 +30,6 @@ class Urls:
     def __hash__(self) -> int:
         """Equal ones are one key of caches: in compute processes each call brings its own."""
         return hash(self.base)
-
-    # Management
-
-    def user(self, tenant: str, user_id: UUID) -> str:
-        return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/users/{user_id}"
-
-    def role_user(self, tenant: str, client: str, role: str, user_id: UUID) -> str:
-        return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/clients/{client}/roles/{role}/users/{user_id}"
-
-    def webhook(self, tenant: str, webhook_id: UUID) -> str:
-        return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/webhooks/{webhook_id}"
-
-    def tenant_rule(self, tenant: str, rule_id: UUID) -> str:
-        return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/tagging-rules/{rule_id}"
-
-    def tenant_category(self, tenant: str, system_id: int) -> str:
-        return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/categories/{system_id}"
-
-    # Operators
-
-    def ops_access_relations(self, user_id: UUID, access_id: str, *, is_paused: bool) -> list[Relation]:
-        here = f"{self.base}/ops/v1/accesses/{user_id}/{quote(access_id, safe='')}"
-        change = "resume" if is_paused else "pause"
-        return [Relation("self", here), Relation("retry", f"{here}/retry"), Relation(change, f"{here}/{change}")]
-
-    def ops_job_relations(self, job_id: int, *, is_held: bool) -> list[Relation]:
-        here = f"{self.base}/ops/v1/jobs/{job_id}"
-        return [Relation("self", here), *([Relation("retry", f"{here}/retry")] if is_held else [])]
 
     # Advisers
 
@@ -106,6 +79,16 @@ class Urls:
 
     def payee_relations(self, payee_id: UUID) -> list[Relation]:
         return self._offer(("self", f"{self.customer}/zahlungsempfaenger/{payee_id}", "read_payee"))
+
+    # Credit files
+
+    @property
+    def credit_files(self) -> str:
+        return f"{self.customer}/ai/credit-files"
+
+    def credit_file_relations(self, file_id: UUID, predecessor_id: UUID | None) -> list[Relation]:
+        named = [("self", file_id)] + ([("get_vorgaenger", predecessor_id)] if predecessor_id else [])
+        return self._offer(*((rel, f"{self.credit_files}/{name}", "read_credit_file") for rel, name in named))
 
     # Providers
 
@@ -216,6 +199,7 @@ class Urls:
             relations += self._offer(
                 ("get_affordability", f"{analyses}/affordability/", "read_affordability"),
                 ("get_credit_check", f"{analyses}/credit-check/", "read_credit_check"),
+                ("get_credit_files", self.credit_files, "list_credit_files"),
             )
         return relations
 

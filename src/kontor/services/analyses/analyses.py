@@ -129,23 +129,34 @@ class Analyses:
     async def answer_for(self, user_id: UUID, question: str, make: Callable[[Facts], bytes]) -> bytes:
         """As `answer`, for background work, which has no principal."""
         await self._tagging.ensure_user_tagged(user_id)
-        asked = Question(question, self._clock.today(), self._made_by)
+        asked = Question(question, self._clock.today(), self.made_by)
         async with self._database.connect(user_id) as connection:
             kept = await analyses.find_answer(connection, user_id, asked)
         if kept is not None:
             return kept
-        loaded = await self._contracts.load(user_id, asked.made_by, make)
-        answer = loaded.answer
-        if answer is None:
-            answer = await self._compute.run(answer_facts, make, loaded.facts, owner=user_id)
+        answer, version = await self._make(user_id, make)
         async with self._database.connect(user_id) as connection:
-            await analyses.store_answer(connection, user_id, asked, loaded.version, answer)
+            await analyses.store_answer(connection, user_id, asked, version, answer)
         return answer
+
+    async def answer_anew(self, principal: Principal, make: Callable[[Facts], bytes]) -> bytes:
+        """As `answer`, for what is asked once: nothing is kept."""
+        user_id = user_of(principal)
+        await self._tagging.ensure_user_tagged(user_id)
+        answer, _ = await self._make(user_id, make)
+        return answer
+
+    async def _make(self, user_id: UUID, make: Callable[[Facts], bytes]) -> tuple[bytes, int]:
+        """With the version of the data."""
+        loaded = await self._contracts.load(user_id, self.made_by, make)
+        if loaded.answer is not None:
+            return loaded.answer, loaded.version
+        return await self._compute.run(answer_facts, make, loaded.facts, owner=user_id), loaded.version
 
     async def update_contracts(self, principal: Principal) -> None:
         """Before periods of transactions are read."""
         await self._tagging.ensure_tagged(principal)
-        await self._contracts.update(user_of(principal), self._clock.today(), self._made_by)
+        await self._contracts.update(user_of(principal), self._clock.today(), self.made_by)
 
     async def require_contract(self, principal: Principal, contract_id: UUID) -> None:
         await self.update_contracts(principal)
@@ -167,10 +178,11 @@ class Analyses:
         """For the command line, which nobody reaches over the network."""
         async with self._database.transaction(user_id) as connection:
             await self._tagging.retag_changed(connection, user_id)
-        return (await self._contracts.load(user_id, self._made_by)).facts.unpack()
+        return (await self._contracts.load(user_id, self.made_by)).facts.unpack()
 
     @property
-    def _made_by(self) -> str:
+    def made_by(self) -> str:
+        """The versions of the program and of the tagger."""
         return f"{__version__} {self._tagging.version}"
 
     async def _load(self, connection: Connection, user_id: UUID) -> tuple[PackedFacts, int]:

@@ -8,6 +8,7 @@ from kontor.services.security.hashing import hash_secret, is_same_hash
 from kontor.services.security.passwords import Passwords
 from kontor.services.security.proof_checks import ProofChecks
 from kontor.services.security.proofs import ALGORITHMS, ProofError, SentProof, show_thumbprint
+from kontor.services.security.signatures import PublicKey, describe_key, sign_detached
 from kontor.services.security.vault import STATEMENT, Vault
 
 __all__ = [
@@ -21,12 +22,15 @@ __all__ = [
     "Passwords",
     "ProofChecks",
     "ProofError",
+    "PublicKey",
     "SentProof",
     "Vault",
     "auditing",
+    "describe_key",
     "hash_secret",
     "is_same_hash",
     "read_chain",
     "show_thumbprint",
+    "sign_detached",
     "verify_chains",
 ]

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import msgspec
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from kontor.domain.errors import NotFoundError
 from kontor.domain.providers import Provider
@@ -105,6 +106,10 @@ class Vault:
     async def load_push_key(self, connection: Connection) -> EllipticCurvePrivateKey:
         """The installation's, for push services."""
         return await system_keys.load_push_key(connection, self._master)
+
+    async def load_signing_key(self, connection: Connection) -> Ed25519PrivateKey:
+        """The installation's, for documents."""
+        return await system_keys.load_signing_key(connection, self._master)
 
     def name_customer(self, user_id: UUID) -> str:
         """An opaque name for a user, to be shown to a connector."""

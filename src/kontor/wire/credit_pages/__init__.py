@@ -1,0 +1,1 @@
+"""How a credit file is told to people: its words, its page, its PDF."""
