@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 from operating import BANK, ago
+from prometheus_client.parser import text_string_to_metric_families
 
 from kontor.domain.audit import SYSTEM_CHAIN, AuditResult
 from kontor.services.security import auditing
@@ -87,6 +88,28 @@ async def test_a_missed_deadline_is_told(incident, kontor):
     assert found["deadlines"][0]["missed"] is True
     assert "OVERDUE for" in (await kontor("dora", "incident", "list"))[1]
     assert "OVERDUE for" in (await kontor("dora", "incident", "show", reference))[1]
+
+
+async def read_deadline_metric(operator):
+    answer = await operator.http.get("/metrics")
+    return {
+        sample.labels["report"]: sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+        if sample.name == "kontor_incident_deadline_seconds"
+    }
+
+
+async def test_a_metric_counts_down_to_the_earliest_report_of_open_incidents(incident, operator):
+    assert await read_deadline_metric(operator) == {}
+    later = (await incident("open", "Later", "--aware", ago(hours=1).isoformat()))["reference"]
+    sooner = (await incident("open", "Sooner", "--aware", ago(hours=20).isoformat()))["reference"]
+    assert await read_deadline_metric(operator) == {"initial": pytest.approx(4 * 3600, abs=60)}
+    await incident("classify", sooner, "not-major")
+    assert await read_deadline_metric(operator) == {"initial": pytest.approx(23 * 3600, abs=60)}
+    await incident("classify", later, "major", "--criterion", "clients", "--at", ago(minutes=50).isoformat())
+    await incident("submitted", later, "initial")
+    assert await read_deadline_metric(operator) == {"intermediate": pytest.approx(72 * 3600, abs=60)}
 
 
 async def test_what_is_found_not_to_be_major_any_more_has_no_deadlines_and_says_so(incident, opened):

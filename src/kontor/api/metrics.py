@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from psycopg_pool import PoolTimeout
 
 from kontor import __version__
 from kontor.domain.egress import PurposeTotal
+from kontor.domain.incidents import Report
 from kontor.domain.operator_views import DeliveryCounts
 from kontor.egress import Purpose
 from kontor.services.compute import ComputeObserver
@@ -99,6 +101,7 @@ async def _read_state(figures: OpsFigures) -> _State:
         deliveries = await figures.count_deliveries(None)
         system = await figures.count_system()
         egress = await figures.sum_egress()
+        deadlines = await figures.find_incident_deadlines()
     except (Error, PoolTimeout, TimeoutError, OSError) as error:
         log.warning("metrics.incomplete", reason=type(error).__name__)
         is_up.add_metric([], 0)
@@ -112,6 +115,7 @@ async def _read_state(figures: OpsFigures) -> _State:
             _show_deliveries(deliveries),
             *_show_system(system),
             *_show_egress(egress),
+            _show_deadlines(deadlines),
         ]
     )
 
@@ -182,3 +186,11 @@ def _show_egress(totals: list[PurposeTotal]) -> list[GaugeMetricFamily]:
         size.add_metric([purpose, "sent"], total.bytes_sent)
         size.add_metric([purpose, "received"], total.bytes_received)
     return [hosts, connections, size]
+
+
+def _show_deadlines(deadlines: dict[Report, datetime]) -> GaugeMetricFamily:
+    """No sample without an open incident."""
+    seconds = _gauge("kontor_incident_deadline_seconds", "Until the next report on an incident is due", "report")
+    for report, due_at in deadlines.items():
+        seconds.add_metric([str(report)], (due_at - datetime.now(UTC)).total_seconds())
+    return seconds

@@ -5,9 +5,11 @@ from datetime import datetime
 from uuid import UUID
 
 from kontor.domain.egress import PurposeTotal
+from kontor.domain.incidents import Report
 from kontor.domain.operator_views import DeliveryCounts, JobCount
 from kontor.domain.operators import Viewer
 from kontor.services.operations.egress import EgressLedger
+from kontor.services.operations.incidents import Incidents
 from kontor.services.operations.refresh_outcomes import OutcomeTally
 from kontor.services.runtime import Clock, SingleFlightCache
 from kontor.storage import ops, ops_jobs, ops_providers, ops_refreshes, ops_webhooks, workers
@@ -66,6 +68,8 @@ class OpsFigures:
         self._accesses: SingleFlightCache[UUID | None, AccessFigures] = SingleFlightCache(self._count_accesses)
         self._deliveries: SingleFlightCache[UUID | None, DeliveryCounts] = SingleFlightCache(self._count_deliveries)
         self._system: SingleFlightCache[None, SystemFigures] = SingleFlightCache(self._count_system)
+        self._incidents = Incidents(database)
+        self._deadlines: SingleFlightCache[None, dict[Report, datetime]] = SingleFlightCache(self._find_deadlines)
         self._egress: SingleFlightCache[None, list[PurposeTotal]] = SingleFlightCache(self._sum_egress)
 
     async def count_refreshes(self, tenant_id: UUID | None) -> RefreshFigures:
@@ -113,6 +117,10 @@ class OpsFigures:
         """Of this day in UTC, by purpose."""
         return await self._egress.read(None)
 
+    async def find_incident_deadlines(self) -> dict[Report, datetime]:
+        """Of open incidents: when which report is due next."""
+        return await self._deadlines.read(None)
+
     # Parts
 
     async def _count_refreshes(self, tenant_id: UUID | None) -> RefreshFigures:
@@ -143,6 +151,9 @@ class OpsFigures:
 
     async def _sum_egress(self, nothing: None) -> list[PurposeTotal]:
         return await self._ledger.sum_today()
+
+    async def _find_deadlines(self, nothing: None) -> dict[Report, datetime]:
+        return await self._incidents.find_next_deadlines()
 
 
 def _check_accesses(counts: RefreshCounts, total: int) -> Check:

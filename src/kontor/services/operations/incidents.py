@@ -100,6 +100,15 @@ class Incidents:
         async with self._database.connect() as connection:
             return await incidents.list_incidents(connection, are_closed_too=are_closed_too)
 
+    async def find_next_deadlines(self) -> dict[Report, datetime]:
+        """The earliest of each report that has not been submitted, over all open incidents."""
+        found: dict[Report, datetime] = {}
+        for incident in await self.list_incidents(are_closed_too=False):
+            for deadline in list_deadlines(incident):
+                if deadline.due_at is not None and deadline.submitted_at is None:
+                    found[deadline.report] = min(deadline.due_at, found.get(deadline.report, deadline.due_at))
+        return found
+
     async def count_figures(self, incident: Incident) -> IncidentFigures:
         """From a day before somebody became aware, or from when it occurred, until it was over."""
         now = datetime.now(UTC)
