@@ -80,6 +80,7 @@ SCENES = [
     Scene("goals", "/goals"),
     Scene("payments", "/payments"),
     Scene("devices", "/devices"),
+    Scene("permissions", "/permissions"),
     Scene("disclosures", "/disclosures"),
     Scene("life", "/life", is_whole=False),
     Scene("insurances", "/insurances", is_whole=False),

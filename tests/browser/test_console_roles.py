@@ -79,6 +79,30 @@ def test_a_customer_shares_an_adviser_reads_and_the_customer_sees_it_and_withdra
     expect(office.page.get_by_text("nichts freigegeben")).to_be_visible()
 
 
+def test_a_customer_sees_who_may_use_the_accounts_withdraws_and_keeps_the_receipt(enter, console_site):
+    customer = new_customer(console_site.regulated)
+    access_id = customer.add_complete("demo1", zweck="Haushaltsbuch")
+    person = enter("/permissions")
+    sign_in(person, customer)
+    shown = person.at("permissions").locator("#open").inner_text()
+    assert all(text in shown for text in ("Demo-Bank", "aktiv", "Haushaltsbuch", "Girokonto"))
+    person.press("#open a.withdraw")
+    expect(person.page.locator("#withdrawing")).to_be_visible()
+    assert customer.read_access(access_id), "asking withdraws nothing"
+    person.check()
+    person.press("#withdraw-now")
+    receipt = person.at("permission").locator("#receipt")
+    expect(person.page.get_by_role("status")).to_have_text("Die Berechtigung ist widerrufen. Die Daten sind gelöscht.")
+    (ended,) = customer.read("/customer/v2/berechtigungen")
+    assert (ended["status"], ended["geloescht"]["zugangsdaten"]) == ("WIDERRUFEN", 1)
+    assert receipt.inner_text().count("gelöscht") == 1
+    expect(person.page.locator("code.reference")).to_have_text(ended["pruefsumme"])
+    assert customer.get(f"/customer/v2/bankzugaenge/{access_id}").status_code == 404
+    person.press(person.page.get_by_role("link", name="Berechtigungen").last)
+    expect(person.at("permissions").locator("#ended .badge")).to_have_text("widerrufen")
+    expect(person.page.get_by_text("Zurzeit darf niemand Ihre Konten abrufen.")).to_be_visible()
+
+
 @pytest.fixture
 def payer(console_site):
     """A user with one contract."""

@@ -40,7 +40,7 @@ LEADING_ON = {"alert", "connect_back", "payment_back"}
 NO_PAGES = {"base", "page", "refusal"}
 # Views about one thing; the others are opened by their addresses.
 ABOUT_ONE = (
-    "account", "budget", "consent", "contract", "disclosure", "goal", "payment", "rule", "transaction",
+    "account", "budget", "consent", "contract", "disclosure", "goal", "payment", "permission", "rule", "transaction",
 )  # fmt: skip
 CUSTOMERS = [
     view for view in VIEWS if not (view.is_operator or view.is_adviser or "{" in view.path or view.name in LEADING_ON)
@@ -107,6 +107,9 @@ def find_one_of_each(customer, access_id):
     [row] = customer.read("/customer/v2/kontoumsaetze", params={"limit": 1, "produkt": product["id"]})
     contract = customer.read("/customer/v2/ai/contracts")[0]["id"]
     disclosure = customer.read("/customer/v2/freigaben")[0]["id"]
+    gone = customer.add("leer")
+    assert customer.delete(f"/customer/v2/bankzugaenge/{gone}").status_code == 200
+    permission = customer.read("/customer/v2/berechtigungen")[-1]["id"]
     rule = customer.read("/customer/v2/ai/tagging-rules")[0]["id"]
     body = {"instant": False, "transferDetails": DETAILS}
     payer = customer.add_complete(new_login("test_bank_message"))
@@ -118,6 +121,7 @@ def find_one_of_each(customer, access_id):
     return [
         f"/accounts/{access_id}/{product['id']}", "/budgets/new", "/goals/new", f"/contracts/{contract}",
         f"/disclosures/{disclosure}", f"/transactions/rules/{rule}", f"/payments/single-transfer/{payment}",
+        f"/permissions/{permission}",
         f"/transactions/{access_id}/{product['id']}/{row['id']}", f"/connect/{consent.access_id}/{consent.id}",
     ]  # fmt: skip
 
