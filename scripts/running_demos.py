@@ -18,7 +18,7 @@ START_SECONDS = 180
 
 @contextmanager
 def running_demo() -> Iterator[dict[str, Any]]:
-    """`kontor demo` on a free port, once all is ready; yields what `demo.json` says, with `console.json` in it."""
+    """`kontor demo` on a free port, once all is ready; yields `demo.json`, with `console.json` and the folder."""
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "demo.log").open("w+") as log:
         command = [sys.executable, "-m", "kontor", "demo", "--port", str(_free_port()), "--data", folder]
         process = subprocess.Popen(command, stdout=log, stderr=log)
@@ -26,7 +26,7 @@ def running_demo() -> Iterator[dict[str, Any]]:
             _wait(lambda: "Ctrl-C" in (Path(folder) / "demo.log").read_text(), process)
             facts, console = (json.loads((Path(folder) / f"{name}.json").read_text()) for name in ("demo", "console"))
             _wait(lambda: httpx.get(f"{facts['baseUrl']}/health/ready").status_code == 200, process)
-            yield facts | {"console": console}
+            yield facts | {"console": console, "folder": folder}
         finally:
             process.terminate()
             process.wait(60)

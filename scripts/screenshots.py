@@ -4,10 +4,14 @@ Starts a demo of its own in a temporary folder, goes through the form as users d
 `docs/screenshots/webform/`. With names of scenes (`payment payees`) only those.
 """
 
+import os
+import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
 import httpx
 
@@ -26,7 +30,8 @@ from consenting import new_login  # noqa: E402
 from form_client import DETAILS, connect_account, product_url  # noqa: E402
 from tenants import TenantUnderTest  # noqa: E402
 
-CHROMIUM = "/usr/bin/chromium"
+PROGRAMS = ("/usr/bin/chromium", "/usr/bin/chromium-headless-shell")
+CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"  # RFC 7636, appendix B
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 MAX_BYTES = 120_000
@@ -37,20 +42,35 @@ BILL = {
 
 
 @contextmanager
-def running_tenant() -> Iterator[TenantUnderTest]:
-    """A demo's redirect tenant."""
+def running_tenant() -> Iterator[tuple[TenantUnderTest, str]]:
+    """A demo's redirect tenant, and an assistant that its users may let read."""
     with running_demo() as facts, httpx.Client(base_url=facts["baseUrl"], timeout=30) as http:
         tenant = next(tenant for tenant in facts["tenants"] if not tenant["regulated"])
         logins = [
             (tenant[part]["username"], tenant[part]["password"]) for part in ("adminClient", "userClient", "user")
         ]
-        yield TenantUnderTest(tenant["name"], logins[0], logins[1], *logins[2], "", http)
+        assistant = register_assistant(tenant["name"], facts["folder"])
+        yield TenantUnderTest(tenant["name"], logins[0], logins[1], *logins[2], "", http), assistant
+
+
+def register_assistant(tenant: str, folder: str) -> str:
+    """Its id."""
+    command = [
+        sys.executable, "-m", "kontor", "client", "create-assistant", tenant, "finanzhelfer",
+        "--redirect-address", "http://127.0.0.1/callback", "--description", "Finanzhelfer",
+    ]  # fmt: skip
+    env = os.environ | {"KONTOR_DATA": folder}
+    told = subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
+    found = re.search(rf"{re.escape(tenant)}/\S+", told)
+    assert found is not None, told
+    return found[0]
 
 
 class Camera:
-    def __init__(self, browser: Browser, tenant: TenantUnderTest, site: TenantSite) -> None:
+    def __init__(self, browser: Browser, tenant: TenantUnderTest, assistant: str, site: TenantSite) -> None:
         self.browser = browser
         self.tenant = tenant
+        self.assistant = assistant
         self.site = site
 
     def new_form(self, language: str = "de", *, is_phone: bool = False, is_dark: bool = False) -> Form:
@@ -127,7 +147,7 @@ def show_bank_page(camera: Camera) -> None:
     form.open().to_credentials().log_in(new_login("test_redirect")).at("redirect")
     camera.take(form.page, "redirect-desktop")
     form.page.get_by_role("link", name=form.text("redirect.go")).click()
-    expect(form.page.get_by_role("button", name="Freigeben")).to_be_visible()
+    expect(form.page.locator("#bank-confirm")).to_be_visible()
     camera.take(form.page, "demo-bank-desktop")
 
 
@@ -208,13 +228,32 @@ def show_end(camera: Camera) -> None:
     camera.take(form.page, "no-callback-phone")
 
 
+def show_assistant(camera: Camera) -> None:
+    customer = new_customer(camera.tenant)
+    query = {
+        "response_type": "code", "client_id": camera.assistant, "redirect_uri": "http://127.0.0.1/callback",
+        "state": "1", "code_challenge": CHALLENGE, "code_challenge_method": "S256",
+        "scope": "http://service/customer/read http://service/customer/tags",
+    }  # fmt: skip
+    for look, name in (({}, "desktop"), ({"is_phone": True, "is_dark": True}, "phone-dark")):
+        page = camera.new_page(**look)
+        page.goto(f"{camera.tenant.http.base_url}/auth/oauth2/authorize?{urlencode(query)}")
+        camera.take(page, f"authorize-login-{name}")
+        page.fill("#username", customer.username)
+        page.fill("#password", f"password of {customer.username}")
+        page.click("#sign-in")
+        expect(page.locator("main[data-page=authorize_consent]")).to_be_visible()
+        camera.take(page, f"authorize-consent-{name}")
+
+
 def main() -> None:
-    if not Path(CHROMIUM).exists():
+    program = next((program for program in PROGRAMS if Path(program).exists()), None)
+    if program is None:
         raise SystemExit("Chromium is needed: apt-get install chromium")
     TARGET.mkdir(parents=True, exist_ok=True)
-    with running_tenant() as tenant, TenantSite("") as site, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        camera = Camera(browser, tenant, site)
+    with running_tenant() as (tenant, assistant), TenantSite("") as site, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        camera = Camera(browser, tenant, assistant, site)
         for show in (
             show_beginning,
             show_methods,
@@ -226,6 +265,7 @@ def main() -> None:
             show_payees,
             show_payment_results,
             show_end,
+            show_assistant,
         ):
             if not sys.argv[1:] or show.__name__.removeprefix("show_") in sys.argv[1:]:
                 show(camera)

@@ -47,10 +47,10 @@ async def branded(standing_services: Services, http: httpx.Client) -> TenantUnde
 
 
 @pytest.fixture(scope="session")
-async def assistant_id(standing_services: Services, redirecting: TenantUnderTest) -> str:
+async def assistant_id(standing_services: Services, console_site: ConsoleSite) -> str:
     """An assistant that users of the tenant may let read; it is sent back to a port of this machine."""
     administration = standing_services.tenant_administration
-    made = await administration.create_assistant(redirecting.name, "assistant", [LOOPBACK], "Finanzhelfer")
+    made = await administration.create_assistant(console_site.regulated.name, "assistant", [LOOPBACK], "Finanzhelfer")
     return made.username
 
 

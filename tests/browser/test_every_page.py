@@ -83,7 +83,7 @@ def look_at(page, addresses):
         expect(page.locator("main")).to_be_visible()
         if page.locator("figure.chart").count():
             page.wait_for_selector("html[data-charts=drawn]")
-        if found := find_all_problems(page):
+        if found := find_all_problems(page, OPTIONS):
             problems[address] = found
     assert problems == {}
 
@@ -218,42 +218,70 @@ def test_an_assistant_that_is_not_known(new_context, bank_server):
     check(page, OPTIONS)
 
 
-@shows("form/authorize_login", "form/authorize_consent", "form/authorize_end")
+@shows("form/authorize_login", "form/authorize_consent", "form/authorize_end", "console/sign_ins")
 @pytest.mark.parametrize("look", TWO_LOOKS, ids=str)
-def test_an_assistant_is_let_in_with_the_keyboard_alone(
-    new_context, bank_server, redirecting, assistant_id, site, look
+def test_an_assistant_is_let_in_and_put_out_with_the_keyboard_alone(
+    new_console_context, console_watch, console_site, assistant_id, site, look
 ):
-    customer = new_customer(redirecting)
-    person = Person(new_context(**look.options).new_page(), look, OPTIONS)
+    console_watch.sites.append(site)
+    customer = new_customer(console_site.regulated)
+    person = Person(new_console_context(**look.options).new_page(), look, OPTIONS)
     query = {
         "response_type": "code", "client_id": assistant_id, "redirect_uri": f"http://127.0.0.1:{site.port}/callback",
         "state": "1", "code_challenge": CHALLENGE, "code_challenge_method": "S256",
         "scope": f"{CUSTOMER_READ} {CUSTOMER_TAGS}",
     }  # fmt: skip
-    held = []
-    person.page.route("**/callback**", lambda route: held.append(route.fulfill(status=204)))  # the page stays
-    person.page.goto(str(httpx.URL(f"{bank_server}/auth/oauth2/authorize", params=query)))
-    check(person.page, OPTIONS)
-    person.enter("#username", customer.username)
-    person.enter("#password", "wrong")
-    person.page.keyboard.press("Enter")
-    expect(person.page.get_by_role("alert")).to_be_visible()
-    person.check()
-    person.enter("#password", password_of(customer))
-    person.page.keyboard.press("Enter")
-    expect(person.page.locator("main[data-page=authorize_consent]")).to_be_visible()
-    check(person.page, OPTIONS)
-    person.press("#tags", "Space")
-    person.press("#agree")
-    expect(person.page.locator("main[data-page=authorize_end]")).to_be_visible()
-    check(person.page, OPTIONS)
-    person.page.unroute("**/callback**")
-    person.press("#target")
-    expect(person.page.get_by_role("heading", name="Back at the tenant")).to_be_visible()
+    let_in(person, customer, str(httpx.URL(f"{console_site.address}/auth/oauth2/authorize", params=query)))
     code = dict(site.visits_to("/callback")[-1].query)["code"]
     form = {
         "grant_type": "authorization_code", "client_id": assistant_id, "code": code, "code_verifier": VERIFIER,
         "redirect_uri": query["redirect_uri"],
     }  # fmt: skip
-    token = httpx.post(f"{bank_server}/auth/oauth2/token", data=form, timeout=PATIENCE_SECONDS).json()
+    token = httpx.post(f"{console_site.address}/auth/oauth2/token", data=form, timeout=PATIENCE_SECONDS).json()
     assert token["scope"] == query["scope"]
+    put_out(person, customer, f"{console_site.url}/sign-ins")
+    assert not [listed for listed in customer.read("/customer/v2/tokens") if listed.get("grant")]
+
+
+def let_in(person, customer, address):
+    page = person.page
+    page.route("**/callback**", lambda route: route.fulfill(status=204))  # the page stays
+    page.goto(address)
+    check(page, OPTIONS)
+    person.enter("#username", customer.username)
+    person.enter("#password", "wrong")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_be_visible()
+    person.check()
+    person.enter("#password", password_of(customer))
+    page.keyboard.press("Enter")
+    expect(page.locator("main[data-page=authorize_consent]")).to_be_visible()
+    check(page, OPTIONS)
+    person.press("#tags", "Space")
+    person.press("#agree")
+    expect(page.locator("main[data-page=authorize_end]")).to_be_visible()
+    check(page, OPTIONS)
+    page.unroute("**/callback**")
+    person.press("#target")
+    expect(page.get_by_role("heading", name="Back at the tenant")).to_be_visible()
+
+
+def put_out(person, customer, address):
+    page = person.page
+    page.goto(address)
+    person.choose("#tenant", customer.tenant.name)
+    person.enter("#username", customer.username)
+    person.enter("#password", password_of(customer))
+    page.keyboard.press("Enter")
+    person.at("sign_ins")
+    person.press("#assistants input", "Space")
+    person.enter("#password", "wrong")
+    person.press("#end")
+    expect(page.locator("#problem")).to_contain_text("Das Passwort ist falsch.")
+    person.at("sign_ins")
+    expect(page.locator("#assistants input")).to_be_checked()
+    person.enter("#password", password_of(customer))
+    person.press("#end")
+    expect(page.get_by_role("status")).to_contain_text("Beendet.")
+    expect(page.locator("#assistants")).to_contain_text("Kein Assistent darf Ihre Daten lesen.")
+    check(page)
