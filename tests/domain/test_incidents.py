@@ -3,7 +3,9 @@
 The examples are computed by hand from the wording of the article; holidays are those of the package `holidays`.
 """
 
+from dataclasses import fields
 from datetime import UTC, date, datetime, timedelta
+from uuid import UUID
 
 import pytest
 from dateutil.relativedelta import relativedelta
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from kontor.analysis.calendars import is_working_day
 from kontor.domain.clocks import BERLIN
+from kontor.domain.incident_figures import IncidentFigures, ProviderFailures
 from kontor.domain.incidents import Incident, Report, add_month, find_deadlines, find_relief
 
 MONDAY = datetime(2026, 11, 16, 8, 30, tzinfo=UTC)
@@ -123,3 +126,23 @@ def test_relief_ends_at_noon_of_a_working_day_and_no_working_day_is_skipped(at):
     assert (local.hour, local.minute, is_working_day(local.date())) == (12, 0, True)
     between = [day + timedelta(days=number) for number in range((local.date() - day).days)]
     assert not any(map(is_working_day, between))
+
+
+@pytest.mark.parametrize(
+    ("affected", "customers", "hours", "above"),
+    [
+        (10, 100, 24, []),
+        (11, 100, 24, ["9(1)(a)"]),
+        (100_000, 1_000_000, 1, []),
+        (100_001, 2_000_000, 25, ["9(1)(b)", "9(3)"]),
+        (0, 0, 0, []),
+    ],
+)
+def test_counts_are_above_a_threshold_only_when_they_are_higher(affected, customers, hours, above):
+    """Article 9(1)(a), (b) and 9(3) of Delegated Regulation (EU) 2024/1772: "higher than", "longer than"."""
+    failing = ProviderFailures(UUID(int=0), 1, 1, MONDAY, MONDAY + timedelta(hours=hours))
+    known = {one.name: 0 for one in fields(IncidentFigures)} | {
+        "customers": customers, "affected_customers": affected, "providers": (failing,),
+    }  # fmt: skip
+    measures = IncidentFigures(**known).compare_thresholds()
+    assert [one.threshold.partition(":")[0] for one in measures if one.is_above] == above

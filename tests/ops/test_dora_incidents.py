@@ -207,6 +207,10 @@ async def test_a_draft_tells_what_the_installation_has_recorded(incident, opened
     assert find(draft, "3(g)") == "account information"
     assert "UNREACHABLE (2)" in find(draft, "4(a)")
     assert figures["complete"] is True
+    assert [(one["measured"], one["above"]) for one in figures["thresholds"]] == [
+        ("50.0%", True), ("1", False), ("1 h 0 min from first to last failed call", False),
+    ]  # fmt: skip
+    assert "9(1)(a): more than 10 % of clients (50.0%)" in find(draft, "3(d)")
 
 
 @pytest.mark.parametrize("form", ["json", "markdown"])

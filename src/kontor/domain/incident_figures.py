@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+MOST_CLIENTS = 100_000
+MOST_CLIENTS_SHARE = 0.1
+LONGEST = timedelta(hours=24)
 Span = tuple[datetime, datetime]
 KEPT = timedelta(days=30)  # as long as fetches and outcomes of calls are kept
 
@@ -41,6 +44,15 @@ class AuditCount:
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """What was counted, beside a threshold of Delegated Regulation (EU) 2024/1772, article 9."""
+
+    threshold: str
+    measured: str
+    is_above: bool
+
+
+@dataclass(frozen=True, slots=True)
 class IncidentFigures:
     """`is_complete` is False where the time begins before what is kept. `down` are providers that are down now."""
 
@@ -72,3 +84,19 @@ class IncidentFigures:
     @property
     def last_failure_at(self) -> datetime | None:
         return max((one.last_at for one in self.providers), default=None)
+
+    def compare_thresholds(self) -> list[Measure]:
+        """Those that can be counted here. That a threshold is met is for the operator to find."""
+        clients, share = self.affected_customers, self.affected_customers / max(1, self.customers)
+        first, last = self.first_failure_at, self.last_failure_at
+        lasted = last - first if first is not None and last is not None else timedelta(0)
+        hours, minutes = divmod(int(lasted.total_seconds()) // 60, 60)
+        return [
+            Measure("9(1)(a): more than 10 % of clients", f"{share:.1%}", share > MOST_CLIENTS_SHARE),
+            Measure("9(1)(b): more than 100,000 clients", str(clients), clients > MOST_CLIENTS),
+            Measure(
+                "9(3): longer than 24 hours",
+                f"{hours} h {minutes} min from first to last failed call",
+                lasted > LONGEST,
+            ),
+        ]

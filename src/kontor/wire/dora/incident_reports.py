@@ -103,7 +103,7 @@ def _make_intermediate(incident: Incident, figures: IncidentFigures) -> list[Fie
         Field("3(a)", "Reference code of the authority, where applicable", OPERATOR),
         Field("3(b)", "Date and time of occurrence", occurred or OPERATOR),
         Field("3(c)", "Date and time of recovery", show_time(incident.recovered_at) or OPERATOR),
-        Field("3(d)", "How the criteria have been fulfilled", f"{describe_impact(figures)} {OPERATOR}"),
+        Field("3(d)", "How the criteria have been fulfilled", _describe_criteria(figures)),
         Field("3(e)", "Type of incident", OPERATOR),
         Field("3(f)", "Threats and techniques, where applicable", OPERATOR),
         Field("3(g)", "Functional areas and business processes", _join(_list_areas(figures))),
@@ -142,6 +142,12 @@ def describe_impact(figures: IncidentFigures) -> str:
         f" payment orders given: {orders}, with an unknown outcome: {unclear};"
         f" notifications discarded: {figures.discarded_deliveries}."
     )
+
+
+def _describe_criteria(figures: IncidentFigures) -> str:
+    above = [f"{one.threshold} ({one.measured})" for one in figures.compare_thresholds() if one.is_above]
+    counted = f" Counted above a threshold of article 9: {'; '.join(above)}." if above else ""
+    return f"{describe_impact(figures)}{counted} {OPERATOR}"
 
 
 def _describe_origin(figures: IncidentFigures, name_provider: NameProvider) -> str:
@@ -229,6 +235,10 @@ def show_figures(figures: IncidentFigures, name_provider: NameProvider) -> Mappi
         "fetches": figures.fetches,
         "fetchesDone": figures.fetches_done,
         "fetchesFailed": figures.fetches_failed,
+        "thresholds": [
+            {"threshold": one.threshold, "measured": one.measured, "above": one.is_above}
+            for one in figures.compare_thresholds()
+        ],
         "failures": {one.failure: one.count for one in figures.failures},
         "banks": [
             {

@@ -19,6 +19,8 @@ LABELS = {
     "discardedNotifications": "Discarded notifications", "audit": "Audit trail: failed, refused, and done by operators",
     "heldJobs": "Jobs on hold now", "workersAlive": "Workers alive now",
     "workersGone": "Workers gone within the last hour",
+    "thresholds": "Beside thresholds of Delegated Regulation (EU) 2024/1772", "threshold": "Article and threshold",
+    "measured": "Counted here", "above": "Above",
     "name": "Name", "calls": "Calls", "firstFailureAt": "First failure", "lastFailureAt": "Last failure",
     "host": "Host",
     "purpose": "Purpose", "connections": "Connections", "action": "Action", "result": "Result", "count": "Count",
@@ -74,7 +76,9 @@ def _write_figures(figures: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(rows, list) and rows:
             yield from ("", f"### {LABELS[name]}", "")
             if isinstance(rows[0], dict):
-                yield from _write_table([_label(key) for key in rows[0]], [tuple(row.values()) for row in rows])
+                yield from _write_table(
+                    [_label(key) for key in rows[0]], [tuple(map(_say, row.values())) for row in rows]
+                )
             else:
                 yield from (f"- {_escape(row)}" for row in rows)
 
