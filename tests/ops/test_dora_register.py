@@ -36,11 +36,13 @@ def connected(operator, monkeypatch):
         ("fints.bank.example", "bank"),
         ("hooks.tenant.example", "webhook"),
         ("push.browser.example", "push"),
+        ("gone.browser.example", "push"),
         ("127.0.0.1", "tracing"),
         ("=evil.example", "other"),
     ):
         operator.owner.execute(
-            "insert into egress_days values (%s, %s, %s, 3, 1, 0, 100, 2000)", [TODAY, host, purpose]
+            "insert into egress_days values (%s, %s, %s, %s, 1, 0, 100, 2000)",
+            [TODAY, host, purpose, 0 if host.startswith("gone") else 3],
         )
     monkeypatch.setenv("KONTOR_VAULT_ADDRESS", f"https://{VAULT}:8200")
     monkeypatch.setenv("KONTOR_OTLP_ENDPOINT", "http://127.0.0.1:4318")
@@ -122,6 +124,7 @@ async def test_services_of_others_are_providers_and_banks_and_receivers_are_not(
         ("fints.bank.example", "no: a bank of a user, in banks.csv"),
         ("hooks.tenant.example", "no: a receiver that a tenant has named"),
         ("push.browser.example", "yes"),
+        ("gone.browser.example", "only where a setting names it: no connection"),
         ("127.0.0.1", "no: the operator's own machine"),
         ("'=evil.example", "no: refused"),
     }

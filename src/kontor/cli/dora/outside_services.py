@@ -23,6 +23,7 @@ REASONS = {
     Purpose.OTHER: "no: refused",
 }
 OWN_MACHINE = "no: the operator's own machine"
+NEVER_REACHED = "only where a setting names it: no connection"
 
 
 def find_services(settings: Settings, rows: Iterable[EgressRow]) -> list[OutsideService]:
@@ -45,12 +46,14 @@ def describe_hosts(rows: Iterable[EgressRow]) -> list[Host]:
 def _explain_place(row: EgressRow) -> str:
     if row.purpose in REASONS:
         return REASONS[Purpose(row.purpose)]
-    return OWN_MACHINE if is_own_machine(row.host) else "yes"
+    if is_own_machine(row.host):
+        return OWN_MACHINE
+    return "yes" if row.connections else NEVER_REACHED
 
 
 def _list_counted(rows: Iterable[EgressRow]) -> Iterator[OutsideService]:
     for row in rows:
-        if row.purpose in SERVICE_TYPES and not is_own_machine(row.host):
+        if row.purpose in SERVICE_TYPES and row.connections and not is_own_machine(row.host):
             yield _make_service(Purpose(row.purpose), row.host, "the ledger of connections")
 
 
