@@ -61,7 +61,13 @@ class Customer:
         amount = Decimal("0.02" if form is Form.STANDING_CHANGE else "0.01")
         ibans = IBANS[1:] if form is Form.STANDING_CHANGE and self.scenario.sca is Sca.PAYEE else IBANS
         return tuple(
-            Order("Erika Mustermann", ibans[index], amount, purpose=self.name, end_to_end_id=reference)
+            Order(
+                f"Erika Mustermann {ibans[index][2:4]}",
+                ibans[index],
+                amount,
+                purpose=self.name,
+                end_to_end_id=reference,
+            )
             for index in range(number)
         )
 

@@ -120,7 +120,7 @@ class DrawnCase(PaymentCase):
         return body
 
     def _write_details(self, cents: int) -> dict[str, Any]:
-        text = {"recipient": "Erika Mustermann", "purpose": self.purpose, "iban": self.iban, "bic": "COBADEFFXXX"}
+        text = {"recipient": self.recipient, "purpose": self.purpose, "iban": self.iban, "bic": "COBADEFFXXX"}
         return text | {"currency": "EUR", "amount": cents / 100}
 
     def _write_debit(self, cents: int, number: int) -> dict[str, Any]:

@@ -199,7 +199,7 @@ def test_every_page_of_a_payment_can_be_used_by_everybody(new_payment):
 @shows("form/payment", "form/failed")
 def test_the_pages_of_a_fixed_payment_that_fails_can_be_used_by_everybody(new_payment, payer):
     form = new_payment(language="en")
-    form.order(product_url(*payer), bill(iban=IBANS[Conduct.IS_CLOSED])).review()
+    form.order(product_url(*payer), bill(iban=IBANS[Conduct.IS_CLOSED], recipient="Karl Closed")).review()
     check(form.page)
     form.press("payment.pay")
     form.enter(PAYMENT_TAN).at("failed")

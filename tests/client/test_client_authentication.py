@@ -169,9 +169,8 @@ def payer(bank_server: str, shared) -> Iterator[tuple[Kontor, str, str]]:
 
 
 def order_to(iban: str = PAYEE, amount: str = "1.00") -> Order:
-    return Order(
-        recipient="Erika Mustermann", iban=iban, amount=Decimal(amount), purpose=uuid4().hex, bic="COBADEFFXXX"
-    )
+    name = "Erika Mustermann" if iban == PAYEE else f"Erika Mustermann {iban[-4:]}"  # else it is warned of
+    return Order(recipient=name, iban=iban, amount=Decimal(amount), purpose=uuid4().hex, bic="COBADEFFXXX")
 
 
 def pay(payer, order, person, **options):

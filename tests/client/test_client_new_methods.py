@@ -183,7 +183,7 @@ def test_a_transfer_with_credentials_is_verified_and_ordered(payer):
 
 def test_a_payee_that_does_not_fit_is_confirmed(payer):
     client, access_id, giro = payer
-    order = msgspec.structs.replace(make_order(), iban="DE71999999990000000009")
+    order = msgspec.structs.replace(make_order(), iban="DE71999999990000000009", recipient="Max Muster")
     status = client.order_transfer(access_id, giro.id, order, **PRESENT)
     assert status.find_href("confirm_vop")
     assert walk(client, client.confirm_payee(status.transfer.payment_id)).is_executed

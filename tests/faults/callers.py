@@ -46,6 +46,11 @@ class PaymentCase:
     told: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     faults_seen: int = 0
 
+    @property
+    def recipient(self) -> str:
+        """One name has one IBAN: another one is warned of."""
+        return "Erika Mustermann" if self.iban == IBAN else f"Erika Mustermann {self.iban[2:4]}"
+
     # What differs from form to form
 
     def order(self, at: BankCustomer) -> httpx.Response:
@@ -53,7 +58,7 @@ class PaymentCase:
         return at.post(path, self.write_order(), params=CALLBACK | {"paymentId": self.payment_id}, headers=PRESENT)
 
     def write_order(self) -> dict[str, Any]:
-        details = {"recipient": "Erika Mustermann", "purpose": self.purpose, "iban": self.iban, "bic": "COBADEFFXXX"}
+        details = {"recipient": self.recipient, "purpose": self.purpose, "iban": self.iban, "bic": "COBADEFFXXX"}
         return {"instant": False, "transferDetails": details | {"currency": "EUR", "amount": 0.01}}
 
     def answer(self, at: BankCustomer, rel: str, path: str) -> httpx.Response:
@@ -109,7 +114,7 @@ class LegacyPaymentCase(PaymentCase):
     def order(self, at: BankCustomer) -> httpx.Response:
         order = {
             "credentials": at.credentials(self.payer.login),
-            "empfaenger": "Erika Mustermann",
+            "empfaenger": self.recipient,
             "verwendungszweck": self.purpose,
             "iban": self.iban,
             "bic": "COBADEFFXXX",

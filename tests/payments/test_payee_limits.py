@@ -27,7 +27,7 @@ async def change(payer, payee, **changes):
 
 async def pay(payer, **details):
     transfer = await payer.pay(**details)
-    if transfer.codes == ["BA1120"]:
+    if transfer.codes in (["BA1120"], ["BA1121"]):
         await transfer.answer("confirm_vop")
     await transfer.tan()
     assert transfer.codes == ["BA1111"]

@@ -162,6 +162,8 @@ async def test_a_change_verifies_the_payee_with_a_new_iban_only(environment):
     renamed = await change(payer, order_id, transferDetails=DETAILS | {"amount": 20, "iban": f" {IBAN.lower()}"})
     assert renamed.codes == ["BA3030"]
     moved = await change(payer, order_id, transferDetails=DETAILS | {"iban": OTHER})
+    assert moved.codes == ["BA1121"], "the name was paid at another IBAN"
+    await moved.answer("confirm_vop")
     assert moved.codes == ["BA1120"]
     deleted = await delete(payer, order_id)
     assert deleted.codes == ["BA3030"]

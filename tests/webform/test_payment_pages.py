@@ -16,6 +16,7 @@ from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import (
     PayeeMatch,
 )
+from kontor.pages.formatting import format_iban
 from kontor.webform.texts import load_texts, override_texts
 from tenants import create_tenant
 
@@ -170,7 +171,8 @@ def test_new_credentials_for_the_account_that_the_tenant_has_chosen(payer, owner
 
 
 def test_a_bulk_is_shown_as_a_whole_and_paid_together(payer, owner):
-    details = [DETAILS | {"recipient": f"Person {number}", "amount": 1.5} for number in range(7)]
+    common = DETAILS | {"iban": "DE75512108001245126199", "amount": 1.5}
+    details = [common | {"recipient": f"Person {number}"} for number in range(7)]
     body = {"instant": False, "transferDetails": details}
     payment_id, location = order_payment(payer[0], "/customer/v2/payment/bulk-transfer", body, editableDetails="true")
     client = FormClient(str(payer[0].http.base_url)).open(location)
@@ -224,6 +226,28 @@ def test_a_payee_that_does_not_match_is_told_and_the_user_decides_once(payer, ow
     lines = evidence["shownText"].splitlines()
     assert lines[:2] == [DE(f"payees.{match.lower()}.title"), DE(f"payees.{match.lower()}.text")]
     assert [line for line in lines if line.rpartition(": ")[2] not in client_text] == []
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_a_payee_that_differs_from_earlier_orders_is_told_before_the_bank_gets_the_order(redirecting, owner, language):
+    customer = new_customer(redirecting)
+    payer = (customer, connect_account(customer, new_login("demo1")))
+    choose_account(start(payer)[0]).at("tan").send("submit", tan="12")
+    client, payment_id = start(payer, language=language, iban="DE02500105170137075030")
+    choose_account(client).at("payees")
+    words = TEXTS[language]
+    for key in ("payees.changed.title", "payees.changed.text", "payees.changed.advice", "payees.other_iban"):
+        assert words(key) in client.text
+    assert format_iban(DETAILS["iban"]) in client.text
+    assert words("payees.liability") not in client.text
+    shown = client.text
+    assert count_arrivals(owner, customer, payment_id) == 0
+    client.send("accept").at("tan").send("submit", tan="12")
+    evidence = customer.read(f"/customer/v2/payment/{payment_id}/evidence")
+    assert (evidence["choice"], evidence["language"]) == ("CONFIRMED", language)
+    lines = evidence["shownText"].splitlines()
+    assert lines[0] == words("payees.changed.title")
+    assert [line for line in lines if line.rpartition(": ")[2] not in shown] == []
 
 
 def test_a_limit_that_was_set_meanwhile_refuses_the_order_and_says_why(payer, owner):
@@ -315,7 +339,7 @@ def test_three_wrong_tans_end_it(payer):
 
 
 def test_a_payment_that_the_bank_rejects_has_failed_and_the_bank_says_why(payer):
-    client, payment_id = to_tan(payer, iban=IBANS[Conduct.REFUSES])
+    client, payment_id = to_tan(payer, iban=IBANS[Conduct.REFUSES], recipient="Rita Refuser")
     client.send("submit", tan="12").at("failed")
     assert "Die Bank des Empfängers nimmt die Zahlung nicht an." in client.text
     assert DE("failed.not_paid") in client.text
@@ -341,7 +365,7 @@ def test_an_outcome_that_nobody_knows_is_shown_as_that_and_never_as_failed(payer
 
 
 def test_a_lost_answer_is_followed_until_the_bank_has_told(payer):
-    client, payment_id = to_tan(payer, iban=IBANS[Conduct.DIES_AFTER_BOOKING])
+    client, payment_id = to_tan(payer, iban=IBANS[Conduct.DIES_AFTER_BOOKING], recipient="Doris Later")
     client.send("submit", tan="12")
     while client.page in ("working", "unknown"):
         client.reload()

@@ -245,7 +245,8 @@ def name_refusal(error: ApiError) -> str:
     place = error.text.partition(":")[0]
     if place == "callbackUrl":
         return "callback"
-    return f"{FIELDS[place]}_wrong" if place in FIELDS else "refused"
+    is_wrong = all(message.code == WRONG_DATA for message in error.messages)  # not a rule of the user's own
+    return f"{FIELDS[place]}_wrong" if place in FIELDS and is_wrong else "refused"
 
 
 def find_explanation(error: ApiError, language: str) -> str:

@@ -3,16 +3,27 @@
 from dataclasses import replace
 from datetime import datetime
 
-from kontor.domain.payments import PayeeChoice, PayeeEvidence, PayeeResult
+from kontor.domain.payments import PayeeChoice, PayeeEvidence, PayeeResult, PayeeWarning
 
 
 def note_results(
     known: PayeeEvidence | None, results: tuple[PayeeResult, ...], at: datetime, *, is_asked: bool
 ) -> PayeeEvidence | None:
     """With what the bank has said. Another verdict about which the user is asked is a new verification."""
-    if not results or (known is not None and (known.results == results or not is_asked)):
+    if not results or (known is not None and known.results == results):
         return known
-    return PayeeEvidence(results, at)
+    if known is None or is_asked:
+        return PayeeEvidence(results, at, warnings=() if known is None else known.warnings)
+    return known if known.results else replace(known, results=results, verified_at=at)
+
+
+def note_warnings(
+    known: PayeeEvidence | None, warnings: tuple[PayeeWarning, ...], at: datetime
+) -> PayeeEvidence | None:
+    """With what differs from earlier orders."""
+    if known is None:
+        return PayeeEvidence((), at, warnings=warnings) if warnings else None
+    return known if known.warnings == warnings else PayeeEvidence(known.results, known.verified_at, warnings=warnings)
 
 
 def needs_noting(known: PayeeEvidence, text: str, language: str) -> bool:

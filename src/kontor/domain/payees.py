@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID, uuid5
 
-from kontor.domain.payments import PayeeResult
+from kontor.domain.payments import Order, PayeeResult, PayeeWarning, PayeeWarningKind
 
 MAX_HOLD_HOURS = 720
 _GERMAN = str.maketrans(
@@ -71,6 +71,26 @@ def fold_name(name: str) -> str:
     letters = "".join(character for character in plain if not unicodedata.combining(character))
     words = re.findall(r"[^\W_]+", letters)
     return " ".join(sorted(word for word in words if word not in _TITLES) or words)
+
+
+def find_warnings(orders: Sequence[Order], uses: Sequence[PayeeUse]) -> tuple[PayeeWarning, ...]:
+    """What differs from earlier orders: a known IBAN under another name, a known name with another IBAN."""
+    found = [_find_warning(number, order, uses) for number, order in enumerate(orders, 1)]
+    return tuple(warning for warning in found if warning is not None)
+
+
+def _find_warning(number: int, order: Order, uses: Sequence[PayeeUse]) -> PayeeWarning | None:
+    name = fold_name(order.recipient)
+    of_iban = [use for use in uses if use.iban == order.iban]
+    if of_iban:
+        if any(fold_name(use.name) == name for use in of_iban):
+            return None
+        latest = max(of_iban, key=lambda use: use.last_at)
+        return PayeeWarning(PayeeWarningKind.OTHER_NAME, number, latest.name)
+    of_name = [use for use in uses if name and fold_name(use.name) == name]
+    if not of_name:
+        return None
+    return PayeeWarning(PayeeWarningKind.OTHER_IBAN, number, max(of_name, key=lambda use: use.last_at).iban)
 
 
 def gather_payees(user_id: UUID, uses: Iterable[PayeeUse], settings: Mapping[UUID, PayeeSettings]) -> list[Payee]:

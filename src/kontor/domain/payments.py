@@ -62,6 +62,22 @@ class PayeeResult:
 SEVERITY = (PayeeMatch.NO_MATCH, PayeeMatch.NOT_POSSIBLE, PayeeMatch.CLOSE_MATCH, PayeeMatch.MATCH)
 
 
+class PayeeWarningKind(StrEnum):
+    """`OTHER_IBAN`: the name was paid before, to another IBAN. `OTHER_NAME`: the IBAN was, under another name."""
+
+    OTHER_IBAN = "OTHER_IBAN"
+    OTHER_NAME = "OTHER_NAME"
+
+
+@dataclass(frozen=True, slots=True)
+class PayeeWarning:
+    """What differs from earlier orders. `number` is that of the order, from 1; `known` the IBAN or name before."""
+
+    kind: PayeeWarningKind
+    number: int
+    known: str
+
+
 class PayeeChoice(StrEnum):
     """What the user chose after a verification. `NONE`: nobody was asked, or nobody has answered."""
 
@@ -74,7 +90,8 @@ class PayeeChoice(StrEnum):
 class PayeeEvidence:
     """A verification of payees: one verdict per order, and what the user was shown and chose.
 
-    `shown_text` is empty where we have shown nothing.
+    `results` is empty where the bank was not asked, and there were `warnings`. `shown_text` is empty where we have
+    shown nothing.
     """
 
     results: tuple[PayeeResult, ...]
@@ -83,15 +100,17 @@ class PayeeEvidence:
     language: str = "de"
     choice: PayeeChoice = PayeeChoice.NONE
     chosen_at: datetime | None = None
+    warnings: tuple[PayeeWarning, ...] = ()
 
     @property
     def is_matching(self) -> bool:
-        return all(result.match is PayeeMatch.MATCH for result in self.results)
+        return not self.warnings and all(result.match is PayeeMatch.MATCH for result in self.results)
 
     @property
     def worst(self) -> PayeeResult:
         """The verdict of the whole payment: of several orders the worst one."""
-        return min(self.results, key=lambda result: SEVERITY.index(result.match))
+        unknown = PayeeResult(PayeeMatch.NOT_POSSIBLE)
+        return min(self.results, key=lambda result: SEVERITY.index(result.match), default=unknown)
 
 
 class PaymentKind(StrEnum):
@@ -159,8 +178,8 @@ class PaymentFailure(StrEnum):
 class PaymentDialogue:
     """Where the dialogue with the user stands, between two steps.
 
-    `is_payee_open`: the user is to decide about `payees` before anything else. `wanted_method` and `wanted_medium` were
-    given with the order itself (legacy form).
+    `is_payee_open`: the user is to decide about `payees` before anything else; with `is_warning_open` about `warnings`,
+    before the bank is asked. `wanted_method` and `wanted_medium` were given with the order itself (legacy form).
     """
 
     position: ScaPosition = ScaPosition(ScaState.METHOD)
@@ -172,6 +191,8 @@ class PaymentDialogue:
     is_last_tan_wrong: bool = False
     payees: tuple[PayeeResult, ...] = ()
     is_payee_open: bool = False
+    warnings: tuple[PayeeWarning, ...] = ()
+    is_warning_open: bool = False
     wanted_method: str | None = None
     wanted_medium: str | None = None
 
@@ -277,3 +298,5 @@ class Verification:
     results: tuple[PayeeResult, ...]
     expires_at: datetime
     verified_at: datetime
+    warnings: tuple[PayeeWarning, ...] = ()
+    shown_text: str = ""

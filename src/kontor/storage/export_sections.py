@@ -298,7 +298,7 @@ SECTIONS = (
         "payee_verifications",
         "payee_verifications",
         "t.id::text",
-        "id, payment_id, payees, results, created_at, expires_at, used_at",
+        "id, payment_id, payees, results, created_at, expires_at, used_at, warnings, shown_text",
         {"user_id": WHOSE},
     ),
     Section("payee_limits", "payee_limits", "t.id::text", LIMIT_COLUMNS, {"user_id": WHOSE}),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kontor.domain.clocks import BERLIN
-from kontor.domain.payments import Order, PayeeMatch, Payment, PaymentKind, PaymentState
+from kontor.domain.payments import Order, PayeeMatch, PayeeWarningKind, Payment, PaymentKind, PaymentState
 from kontor.domain.redirects import FormStep
 from kontor.domain.sca_machine import ScaState
 from kontor.pages.formatting import conventions_of, format_amount, format_date, format_iban
@@ -196,13 +196,27 @@ class PaymentPages(FlowPages):
         ]
         is_draft = payment.state is PaymentState.DRAFT
         is_changeable = is_draft and payment.is_editable and payment.kind is not PaymentKind.BULK
-        worst = min((payee["match"] for payee in payees), key=_SEVERITY.index, default="not_possible")
+        warnings = self._describe_warnings(texts) if is_draft else []
+        worst = min(
+            (payee["match"] for payee in payees), key=_SEVERITY.index, default="changed" if warnings else "not_possible"
+        )
         return {
             "payees": payees,
+            "warnings": warnings,
             "match": worst,
             "suggestion": payees[0]["suggestion"] if is_changeable and len(payees) == 1 else None,
             "is_changeable": is_changeable,
         }
+
+    def _describe_warnings(self, texts: Texts) -> list[dict[str, Any]]:
+        """Payees whose name or IBAN was another one in earlier orders."""
+        found = []
+        for warning in self._payment.dialogue.warnings:
+            is_iban = warning.kind is PayeeWarningKind.OTHER_IBAN
+            known = format_iban(warning.known) if is_iban else warning.known
+            shown = _show_order(self._payment.given[warning.number - 1], texts)
+            found.append(shown | {"known": known, "label": f"payees.{warning.kind.lower()}"})
+        return found
 
     def _show_failed(self, texts: Texts) -> dict[str, Any]:
         """What can still be done: nothing, once it was ordered and the bank has said no."""
@@ -223,6 +237,11 @@ def write_payee_text(facts: Mapping[str, Any], texts: Texts) -> str:
     """What the page of unmatched payees says, as it is kept with the payment."""
     match = facts["match"]
     lines = [texts(f"payees.{match}.title"), texts(f"payees.{match}.text")]
+    for warning in facts["warnings"]:
+        lines += [f"{texts('payees.given')}: {warning['recipient']}", f"{texts('payment.iban')}: {warning['iban']}"]
+        lines.append(f"{texts(warning['label'])}: {warning['known']}")
+    if facts["warnings"] and match != "changed":
+        lines += [texts("payees.changed.text"), texts("payees.changed.advice")]
     for payee in facts["payees"]:
         lines.append(f"{texts('payees.given')}: {payee['recipient']}")
         if payee["suggestion"]:
@@ -231,7 +250,7 @@ def write_payee_text(facts: Mapping[str, Any], texts: Texts) -> str:
         if len(facts["payees"]) > 1:
             lines.append(f"{texts('payees.result')}: {texts('payees.' + payee['match'] + '.short')}")
     lines.append(texts(f"payees.{match}.advice"))
-    return "\n".join(lines if match == "not_possible" else [*lines, texts("payees.liability")])
+    return "\n".join(lines if match in ("not_possible", "changed") else [*lines, texts("payees.liability")])
 
 
 def _is_beginning(payment: Payment) -> bool:

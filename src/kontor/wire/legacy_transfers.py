@@ -13,7 +13,7 @@ from kontor.domain.sca_machine import MAX_WRONG_TANS, ScaState
 from kontor.wire.consents import WRONG_TAN, ChallengeContent, show_challenge
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.errors import Message
-from kontor.wire.payment_messages import ACCEPTED, EXECUTED, UNKNOWN, show_failure
+from kontor.wire.payment_messages import ACCEPTED, EXECUTED, UNKNOWN, show_failure, show_warnings
 from kontor.wire.payments import Credentials, JsonNumber, Text, read_amount
 from kontor.wire.relations import Relation
 from kontor.wire.tokens import Timestamp
@@ -92,6 +92,10 @@ def _show_open(payment: Payment, secrets: Secrets, urls: Urls) -> LegacyTransfer
     dialogue, challenge = payment.dialogue, secrets.challenge
     hint = "Bitte geben Sie die TAN ein." if challenge is None else challenge.instructions
     messages = [TAN_NEEDED]
+    if dialogue.warnings:
+        warning = show_warnings(dialogue.warnings)
+        messages.insert(0, warning)
+        hint = f"{warning.message} {warning.details}. {hint}"
     if dialogue.is_last_tan_wrong:
         left = MAX_WRONG_TANS - dialogue.position.wrong_tans
         messages.insert(0, WRONG_TAN)

@@ -9,7 +9,8 @@ from msgspec import UNSET, Meta, UnsetType
 from kontor.domain.languages import DEFAULT_LANGUAGE
 from kontor.domain.payments import PayeeEvidence, Payment
 from kontor.wire.encoding import format_timestamp
-from kontor.wire.payment_messages import show_payees
+from kontor.wire.errors import Message
+from kontor.wire.payment_messages import show_payees, show_warnings
 from kontor.wire.payments import MATCHES
 from kontor.wire.products import present
 from kontor.wire.tokens import Timestamp
@@ -55,8 +56,15 @@ def show_evidence(payment_id: UUID, evidence: PayeeEvidence) -> Evidence:
 
 
 def write_shown_text(payment: Payment, language: str) -> str:
-    """The message about the payees with its details, as the status has it in this language."""
-    message = show_payees(payment.dialogue.payees)
+    """The messages about the payees with their details, as the status has had them in this language."""
+    dialogue = payment.dialogue
+    texts = [write_message(show_warnings(dialogue.warnings), language)] if dialogue.warnings else []
+    if dialogue.is_payee_open and not dialogue.is_warning_open:
+        texts.append(write_message(show_payees(dialogue.payees), language))
+    return "\n".join(texts)
+
+
+def write_message(message: Message, language: str) -> str:
     text = message.message
     if language != DEFAULT_LANGUAGE:
         text = load_texts(language).get(text, text)

@@ -5,7 +5,16 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from kontor.domain.order_checks import OrderError, OrderProblem
-from kontor.domain.payments import PayeeMatch, PayeeResult, Payment, PaymentFailure, PaymentKind, PaymentState
+from kontor.domain.payments import (
+    PayeeMatch,
+    PayeeResult,
+    PayeeWarning,
+    PayeeWarningKind,
+    Payment,
+    PaymentFailure,
+    PaymentKind,
+    PaymentState,
+)
 from kontor.domain.schedules import StandingAction
 from kontor.wire.errors import Message
 
@@ -56,6 +65,14 @@ PAYEE_WORDS: dict[PayeeMatch, tuple[str]] = {
     PayeeMatch.CLOSE_MATCH: ("der Name passt fast zur IBAN",),
     PayeeMatch.NO_MATCH: ("der Name passt nicht zur IBAN",),
     PayeeMatch.NOT_POSSIBLE: ("der Name konnte nicht geprüft werden",),
+}
+WARNING_TEXT = (
+    "Name oder IBAN des Empfängers sind anders als bei früheren Aufträgen."
+    " Bitte prüfen Sie, ob Sie trotzdem überweisen möchten."
+)
+WARNING_WORDS: dict[PayeeWarningKind, tuple[str]] = {
+    PayeeWarningKind.OTHER_IBAN: ("dieser Name hatte bisher die IBAN {}",),
+    PayeeWarningKind.OTHER_NAME: ("diese IBAN hatte bisher den Namen {}",),
 }
 FAILURES: dict[PaymentFailure, tuple[str, str]] = {
     PaymentFailure.WRONG_CREDENTIALS: (
@@ -161,6 +178,14 @@ def show_payees(results: Sequence[PayeeResult]) -> Message:
             suggestion = f" (gemeint ist vielleicht: {result.suggested_name})" if result.suggested_name else ""
             parts.append(f"Empfänger {place}: {PAYEE_WORDS[result.match][0]}{suggestion}")
     return Message("INFO", "BA1120", PAYEE_TEXT, "; ".join(parts) or UNSET)
+
+
+def show_warnings(warnings: Sequence[PayeeWarning]) -> Message:
+    """The details name each payee that differs from earlier orders, with what was known."""
+    parts = [
+        f"Empfänger {warning.number}: {WARNING_WORDS[warning.kind][0].format(warning.known)}" for warning in warnings
+    ]
+    return Message("INFO", "BA1121", WARNING_TEXT, "; ".join(parts))
 
 
 def show_refusal(error: OrderError) -> Message:

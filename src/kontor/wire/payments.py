@@ -33,7 +33,7 @@ from kontor.wire.consents import (
 )
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.errors import Message
-from kontor.wire.payment_messages import READING, show_failure, show_outcome, show_payees
+from kontor.wire.payment_messages import READING, show_failure, show_outcome, show_payees, show_warnings
 from kontor.wire.products import Amount, present
 from kontor.wire.relations import Relation
 from kontor.wire.tokens import Timestamp
@@ -218,6 +218,7 @@ class VerificationStatus(msgspec.Struct):
     paymentId: UUID  # noqa: N815
     results: list[VerificationResult]
     expiresAt: Timestamp  # noqa: N815
+    messages: Annotated[list[Message], Meta(description="where payees differ from earlier orders")] | UnsetType = UNSET
 
 
 def show_payment(payment: Payment, secrets: Secrets, urls: Urls, *, offers_steps: bool = True) -> TransferStatus:
@@ -253,7 +254,9 @@ def _describe_state(payment: Payment) -> tuple[list[Message], tuple[str, ...]]:
     if payment.fence is not None:  # the bank is being asked at this very moment
         return [show_outcome(payment)] if payment.state is PaymentState.SENDING else [], (read,)
     if payment.dialogue.is_payee_open:
-        return [show_payees(payment.dialogue.payees)], ("confirm_vop", "cancel")
+        dialogue = payment.dialogue
+        asked = show_warnings(dialogue.warnings) if dialogue.is_warning_open else show_payees(dialogue.payees)
+        return [asked], ("confirm_vop", "cancel")
     level, code, text, steps = STATES[payment.dialogue.position.state]
     if payment.state is PaymentState.SENDING:
         steps = tuple(step for step in steps if step != "cancel")
@@ -344,6 +347,9 @@ def show_verification(verification: Verification) -> VerificationStatus:
         VerificationResult(str(result.match), present(result.suggested_name))  # type: ignore[arg-type]
         for result in verification.results
     ]
-    return VerificationStatus(
+    status = VerificationStatus(
         verification.id, verification.payment_id, results, format_timestamp(verification.expires_at)
     )
+    if verification.warnings:
+        status.messages = [show_warnings(verification.warnings)]
+    return status

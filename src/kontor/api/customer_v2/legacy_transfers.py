@@ -4,7 +4,13 @@ from typing import Any
 
 from kontor.api.answers import Answer, HttpError, json_answer
 from kontor.api.customer_v2.accesses import CUSTOMER, read_customer_address
-from kontor.api.customer_v2.payments import TRANSFER, explain_refusals, read_idempotency_key, read_order_body
+from kontor.api.customer_v2.payments import (
+    TRANSFER,
+    explain_refusals,
+    read_idempotency_key,
+    read_language,
+    read_order_body,
+)
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.accesses import Access
 from kontor.domain.errors import NotFoundError
@@ -20,6 +26,7 @@ from kontor.wire.legacy_transfers import (
     Ueberweisung,
     show_legacy_transfer,
 )
+from kontor.wire.payment_evidence import write_shown_text
 
 TRANSFERS = CUSTOMER + "/ueberweisung/{provider-id}/{product-id}"
 HEADERS = {
@@ -53,13 +60,14 @@ async def start_legacy_transfer(call: Call) -> Answer:
         wanted_method=body.sicherheitsverfahrenKodierung,
         wanted_medium=body.tanMediumName or None,
         fields=FIELDS,
+        language=read_language(call),
     )
     check_support(stored.product, PaymentKind.LEGACY)
     _check_choice(access, body)
     debtor = await debtors.find_given(
         call.principal, provider_id, body.credentials, str(product_id), PaymentKind.LEGACY
     )
-    return _show(call, await call.services.payments.initiate(call.principal, debtor, request))
+    return await _show(call, await call.services.payments.initiate(call.principal, debtor, request))
 
 
 def _check_choice(access: Access, body: Ueberweisung) -> None:
@@ -95,8 +103,8 @@ async def submit_text_tan(call: Call) -> Answer:
     try:
         settled = await call.services.payments.answer(call.principal, view.payment.id, AnswerKind.TAN, answer)
     except PaymentNotOpenError as error:
-        return _show(call, error.view, 409)
-    return _show(call, settled)
+        return await _show(call, error.view, 409)
+    return await _show(call, settled)
 
 
 async def _find(call: Call) -> PaymentView:
@@ -110,5 +118,10 @@ async def _find(call: Call) -> PaymentView:
     return view
 
 
-def _show(call: Call, view: PaymentView, status: int = 200) -> Answer:
+async def _show(call: Call, view: PaymentView, status: int = 200) -> Answer:
+    """A warning about the payee comes with the question for the TAN, and is kept before it is sent."""
+    if view.payment.dialogue.warnings and view.payment.state.is_under_way:
+        language = read_language(call)
+        text = write_shown_text(view.payment, language)
+        await call.services.payments.evidence.note_shown(call.principal, view.payment, text, language)
     return json_answer(show_legacy_transfer(view.payment, view.secrets, call.urls), status)

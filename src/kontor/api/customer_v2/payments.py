@@ -21,8 +21,8 @@ from kontor.domain.scopes import CUSTOMER_TRANSFER
 from kontor.services.payments import Debtor, LoginRefusedError, PaymentRequest, PaymentView
 from kontor.wire.errors import Message
 from kontor.wire.form_sessions import Language
-from kontor.wire.payment_evidence import write_shown_text
-from kontor.wire.payment_messages import DEBITS_NOT_ALLOWED, DUPLICATE, FAILURES, REFUSALS, show_refusal
+from kontor.wire.payment_evidence import write_message, write_shown_text
+from kontor.wire.payment_messages import DEBITS_NOT_ALLOWED, DUPLICATE, FAILURES, REFUSALS, show_refusal, show_warnings
 from kontor.wire.payments import (
     NewBulkTransfer,
     NewTransfer,
@@ -354,4 +354,7 @@ async def _verify(call: Call, debtor: Debtor, body: NewVerification, payment_id:
     verification = await call.services.payments.verifications.verify(
         call.principal, debtor, body.list_orders(), body.kind, payment_id, read_customer_address(call)
     )
+    if verification.warnings:
+        text = write_message(show_warnings(verification.warnings), read_language(call))
+        await call.services.payments.verifications.note_shown(verification, text)
     return json_answer(show_verification(verification))

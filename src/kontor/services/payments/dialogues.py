@@ -18,6 +18,8 @@ from kontor.connectors.base import (
     Cancel,
     Context,
     Done,
+    Failed,
+    FailureKind,
     NeedConfirmation,
     NeedMedium,
     NeedMethod,
@@ -87,10 +89,20 @@ class PaymentDialogues:
     async def resume(self, view: PaymentView, answer: Answer, held: HeldLease, actor: str) -> PaymentView:
         """Pass the user's answer on. The row carries the lease's fence."""
         payment = view.payment
+        if payment.dialogue.is_warning_open:
+            return await self._answer_warning(payment, answer, held, actor)
         bank = await self._open_bank(payment, held, actor)
         decide = decide_for(payment, await self._find_access(payment))
         dialogue, step = await self.engine.resume(bank, view.secrets.state, answer, payment.dialogue, decide)
         return await self._conclude(bank, replace(payment, dialogue=dialogue), step, view.secrets, actor)
+
+    async def _answer_warning(self, payment: Payment, answer: Answer, held: HeldLease, actor: str) -> PaymentView:
+        """The bank knows nothing of the order yet: it is asked now, or never."""
+        dialogue = replace(payment.dialogue, is_payee_open=False, is_warning_open=False)
+        answered = replace(payment, dialogue=dialogue)
+        if isinstance(answer, Cancel):
+            return await self._conclude(None, answered, Failed(FailureKind.CANCELLED), None, actor)
+        return await self.begin(answered, held, actor)
 
     async def _open_bank(self, payment: Payment, held: HeldLease, actor: str) -> BankDialogue | None:
         prepared = await self.prepare(payment, self._make_send_guard(payment, held.lease, actor))

@@ -13,8 +13,8 @@ from uuid import UUID
 from kontor.domain.direct_debits import check_collection_date
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.order_checks import OrderError, OrderProblem, check_execution_date, check_orders, list_payees
-from kontor.domain.payee_evidence import note_choice, note_results
-from kontor.domain.payments import Order, PayeeChoice, PayeeResult, Payment, PaymentKind, PaymentState
+from kontor.domain.payee_evidence import note_choice, note_results, note_warnings
+from kontor.domain.payments import Order, PayeeChoice, PayeeResult, PayeeWarning, Payment, PaymentKind, PaymentState
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.secrets import Secret
 from kontor.services.accesses import Accesses, AccessView, UnconfirmedAccess
@@ -140,6 +140,22 @@ class PaymentDrafts:
                 )
                 await self._save(connection, principal, known, credentials, "payment.verify")
         return results
+
+    async def warn(self, principal: Principal, payment_id: UUID) -> tuple[PayeeWarning, ...]:
+        """What differs from earlier orders, kept with the draft (`dialogue.warnings`) for the page."""
+        draft = (await self.read(principal, payment_id)).payment
+        warnings = await self._payments.payees.find_warnings(draft)
+        async with self._database.transaction(principal.user_id) as connection:
+            current, credentials = await self._lock(connection, principal, payment_id)
+            if current.orders != draft.orders or current.dialogue.warnings == warnings:
+                return warnings
+            told = replace(
+                current,
+                dialogue=replace(current.dialogue, warnings=warnings),
+                evidence=note_warnings(current.evidence, warnings, datetime.now(UTC)),
+            )
+            await self._save(connection, principal, told, credentials, "payment.warn")
+        return warnings
 
     async def start(
         self,

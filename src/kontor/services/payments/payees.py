@@ -4,6 +4,7 @@ What an order may be is decided in the transaction that stores it, under locks o
 once the second sees the first.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -11,8 +12,9 @@ from uuid import UUID
 from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import NotFoundError
 from kontor.domain.order_checks import ENGLISH_FIELDS, OrderError, OrderFields, OrderProblem
-from kontor.domain.payees import Payee, PayeeSettings, change_settings, gather_payees, name_payee
-from kontor.domain.payments import Payment
+from kontor.domain.payee_evidence import note_warnings
+from kontor.domain.payees import Payee, PayeeSettings, change_settings, find_warnings, gather_payees, name_payee
+from kontor.domain.payments import PayeeWarning, Payment, PaymentKind
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.schedules import StandingAction
 from kontor.services.security import auditing
@@ -59,6 +61,29 @@ class Payees:
             if settings.max_amount is not None:
                 await _check_limit(connection, payment, iban, settings.max_amount, fields.name(fields.amount, number))
             await _check_hold(connection, payment, iban, settings, fields.name(fields.iban, number))
+
+    async def warn(self, payment: Payment) -> Payment:
+        """The payment with what differs from earlier orders. The user decides about it before the bank is asked.
+
+        The legacy form cannot ask: there the warning comes with the question for the TAN. What the caller was told
+        with a verification is not asked again.
+        """
+        warnings = await self.find_warnings(payment)
+        told = () if payment.evidence is None else payment.evidence.warnings
+        if not warnings or set(warnings) <= set(told):
+            return payment
+        is_open = payment.kind is not PaymentKind.LEGACY
+        dialogue = replace(payment.dialogue, warnings=warnings, is_warning_open=is_open, is_payee_open=is_open)
+        evidence = note_warnings(payment.evidence, warnings, datetime.now(UTC))
+        return replace(payment, dialogue=dialogue, evidence=evidence)
+
+    async def find_warnings(self, payment: Payment) -> tuple[PayeeWarning, ...]:
+        """Not of an order about which nobody is to be asked, such as a standing order that keeps its payee."""
+        is_settled = payment.is_payee_accepted and payment.evidence is None and payment.kind is not PaymentKind.LEGACY
+        if payment.debit is not None or _is_deletion(payment) or is_settled:
+            return ()
+        async with self._database.connect(payment.user_id) as connection:
+            return find_warnings(payment.orders, await payees.list_uses(connection, payment.user_id))
 
 
 async def _list(connection: Connection, user_id: UUID) -> list[Payee]:

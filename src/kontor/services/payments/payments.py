@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from kontor.connectors.base import AcceptPayees, Answer, ChooseMethod
+from kontor.domain.dialogues import Secrets
 from kontor.domain.errors import ConflictError, NotFoundError
 from kontor.domain.order_checks import DuplicateOrderError, OrderError, OrderProblem
 from kontor.domain.payee_evidence import note_choice
@@ -21,6 +22,7 @@ from kontor.domain.payments import (
     PaymentAnswer,
     PaymentDialogue,
     PaymentFailure,
+    PaymentKind,
     PaymentState,
 )
 from kontor.domain.principals import Principal, user_of
@@ -232,15 +234,19 @@ class Payments:
             if existing is None:
                 raise
             return await self.await_settled(payment.user_id, existing.id)
+        payment = await self.payees.warn(payment)
+        is_stopped = payment.dialogue.is_warning_open
         actor = auditing.name_actor(principal)
         async with self._leasing.hold(debtor.lease_key) as held:
             fault_points.reach("payment.lease-taken")
-            payment = replace(payment, fence=held.lease.fence)
+            payment = replace(payment, fence=None if is_stopped else held.lease.fence)
             async with self._database.transaction(principal.user_id) as connection:
                 is_new = await self._insert(connection, payment, debtor, request)
                 if is_new:
                     await record(connection, payment, actor, "payment.order")
                     fault_points.reach("payment.insert")
+            if is_new and is_stopped:
+                return PaymentView(payment, Secrets())
             if is_new:
                 fault_points.reach("payment.inserted")
                 return await self.dialogues.begin(payment, held, actor)
@@ -362,8 +368,9 @@ class Payments:
 def _take_up(payment: Payment, kind: AnswerKind | PaymentAnswer, lease: Lease) -> Payment:
     """Ours for one step. A TAN is counted before the bank sees it: no race gives a fourth try."""
     dialogue, evidence = payment.dialogue, payment.evidence
-    if dialogue.is_payee_open:
-        is_accepted = kind is PaymentAnswer.ACCEPT_PAYEES
+    is_warned = payment.kind is PaymentKind.LEGACY and bool(dialogue.warnings)
+    if dialogue.is_payee_open or is_warned:
+        is_accepted = kind in (PaymentAnswer.ACCEPT_PAYEES, AnswerKind.TAN)
         choice = PayeeChoice.CONFIRMED if is_accepted else PayeeChoice.CANCELLED
         evidence = note_choice(evidence, choice, datetime.now(UTC))
     if kind is AnswerKind.TAN:

@@ -25,6 +25,7 @@ from kontor.connectors.base import (
 )
 from kontor.domain.order_checks import OrderError, OrderProblem, check_orders, list_payees
 from kontor.domain.payee_evidence import note_choice
+from kontor.domain.payees import find_warnings
 from kontor.domain.payments import (
     Order,
     PayeeChoice,
@@ -42,7 +43,7 @@ from kontor.services.payments.debtors import Debtor
 from kontor.services.payments.requests import PaymentRequest
 from kontor.services.runtime import Clock
 from kontor.services.security import Vault, auditing
-from kontor.storage import verifications
+from kontor.storage import payees, verifications
 from kontor.storage.database import Connection, Database
 
 LIFETIME = timedelta(minutes=15)
@@ -79,6 +80,8 @@ class PaymentVerifications:
         orders = check_orders(given, is_bulk=kind is PaymentKind.BULK)
         results = await self.ask_bank(principal, debtor, orders, customer_ip)
         now = datetime.now(UTC)
+        async with self._database.connect(principal.user_id) as connection:
+            warnings = find_warnings(orders, await payees.list_uses(connection, user_of(principal)))
         verification = Verification(
             id=uuid4(),
             user_id=user_of(principal),
@@ -87,6 +90,7 @@ class PaymentVerifications:
             results=results,
             expires_at=now + LIFETIME,
             verified_at=now,
+            warnings=warnings,
         )
         async with self._database.transaction(principal.user_id) as connection:
             await verifications.insert_verification(connection, verification)
@@ -94,6 +98,11 @@ class PaymentVerifications:
             actor = auditing.name_actor(principal)
             await auditing.record(connection, principal.tenant_id, actor, "payment.verify", subject)
         return verification
+
+    async def note_shown(self, verification: Verification, text: str) -> None:
+        """Keep what the caller gets to read about `warnings`, before it is sent."""
+        async with self._database.transaction(verification.user_id) as connection:
+            await verifications.save_shown_text(connection, verification.user_id, verification.id, text)
 
     async def ask_bank(
         self, principal: Principal, debtor: Debtor, orders: tuple[Order, ...], customer_ip: str | None
@@ -123,8 +132,10 @@ class PaymentVerifications:
         wanted = payment.id if request.payment_id is not None else None
         is_draft = payment.state is PaymentState.DRAFT  # whose id is ours, and not known to who asked before
         found = await self.check(payment, request.verification_id, wanted, is_any_payment=is_draft)
-        # Whoever orders with a verification has shown it to the user, in words of their own.
-        evidence = PayeeEvidence(found.results, found.verified_at, language=request.language)
+        # Whoever orders with a verification has shown it to the user, the verdict in words of their own.
+        evidence = PayeeEvidence(
+            found.results, found.verified_at, found.shown_text, request.language, warnings=found.warnings
+        )
         chosen = note_choice(evidence, PayeeChoice.CONFIRMED, payment.created_at)
         return replace(payment, is_payee_accepted=True, evidence=chosen)
 

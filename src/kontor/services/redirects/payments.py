@@ -17,7 +17,7 @@ import structlog
 from kontor.connectors.base import FailureKind
 from kontor.domain.errors import BusyError, InvalidError, NotFoundError
 from kontor.domain.order_checks import OrderError, OrderProblem
-from kontor.domain.payments import Order, PayeeMatch, PayeeResult, Payment, PaymentFailure, PaymentState
+from kontor.domain.payments import Order, PayeeMatch, PayeeResult, PayeeWarning, Payment, PaymentFailure, PaymentState
 from kontor.domain.providers import Provider
 from kontor.domain.redirects import Failure, FormSession, FormStep, RedirectOutcome, find_payment_outcome
 from kontor.domain.sca_machine import AnswerKind
@@ -297,13 +297,15 @@ class FormPayments:
             # A payee that was accepted before, such as that of a standing order which is deleted, is not verified.
             if view is not None and view.payment.is_payee_accepted:
                 results: tuple[PayeeResult, ...] = ()
+                warnings: tuple[PayeeWarning, ...] = ()
             else:
                 results = await self._drafts.verify(session.principal, _payment_id(session), session.customer_ip)
+                warnings = await self._drafts.warn(session.principal, _payment_id(session))
         except LoginRefusedError as error:
             await self._refuse_login(session, error.failure)
             return
         is_matching = all(result.match is PayeeMatch.MATCH for result in results)
-        step = FormStep.SCA if is_matching else FormStep.PAYEES
+        step = FormStep.SCA if is_matching and not warnings else FormStep.PAYEES
         moved = await self._sessions.advance(session, session.dialogue_id, step=step, is_payee_matched=is_matching)
         if moved.step is FormStep.SCA and moved.dialogue_id == session.dialogue_id:
             await self._start(moved, ())
