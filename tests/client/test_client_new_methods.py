@@ -336,3 +336,19 @@ def test_lists_for_operators_that_may_be_empty_are_read(server, operator_token):
         with pytest.raises(ApiError) as caught:
             client.replay_operated_delivery(str(uuid4()), 1)
     assert caught.value.status == 404
+
+
+def test_a_permission_is_listed_withdrawn_and_its_receipt_read(bank_server, shared):
+    with Kontor(bank_server, new_customer(shared).token) as client:
+        until = date(2099, 12, 31)
+        access = client.add_access(DEMO_BANK, {"userid": "leer", "pin": "demo"}, purpose="Umzug", usable_until=until)
+        client.wait_until_complete(access.id)
+        (permission,) = client.list_permissions()
+        assert (permission.access_id, permission.purpose, permission.status) == (access.id, "Umzug", "AKTIV")
+        assert_whole(client, [permission], "/customer/v2/berechtigungen")
+        receipt = client.withdraw_permission(permission.id)
+        assert (receipt.erased.products, receipt.is_bank_told) == (1, False)
+        assert client.withdraw_permission(permission.id) == receipt
+        ended = client.read_permission(permission.id)
+        assert (ended.status, ended.checksum, ended.erased) == ("WIDERRUFEN", receipt.checksum, receipt.erased)
+        assert_whole(client, ended, f"/customer/v2/berechtigungen/{permission.id}")

@@ -65,6 +65,34 @@ def test_only_selected_products_are_offered(visitor, owner):
     assert [product["id"] for product in visitor.products(access_id)] == accounts[:2]
 
 
+def test_purpose_and_last_day_are_shown_before_the_choice_of_accounts_and_hold_afterwards(visitor, owner):
+    access_id, last_day = new_id(), (Clock().today() + timedelta(days=40)).isoformat()
+    body = {access_id: {"zweck": "Kreditantrag <b>", "nutzungBis": last_day}}
+    past = visitor.post(ACCESSES, {access_id: {"nutzungBis": "2020-01-01"}}, headers=PRESENT)
+    assert (past.status_code, "nutzungBis" in past.json()["message"]) == (400, True)
+    answer = visitor.post(ACCESSES, body, headers=PRESENT)
+    assert answer.status_code == 451
+    form = FormClient(str(visitor.http.base_url)).open(answer.headers["location"])
+    list(walk(form, LOGIN, owner))
+    shown = form.html.partition('id="permission"')[2].partition("</dl>")[0]
+    assert "Kreditantrag &lt;b&gt;" in shown
+    assert "einschließlich" in shown
+    assert visitor.read("/customer/v2/berechtigungen") == [], "nothing before the choice"
+    form.send("confirm", account=offered(form)).at("end")
+    [permission] = visitor.read("/customer/v2/berechtigungen")
+    assert (permission["zweck"], permission["bis"], permission["status"]) == ("Kreditantrag <b>", last_day, "AKTIV")
+
+
+def test_a_form_that_is_left_leaves_no_permission(visitor, owner):
+    answer = visitor.post(ACCESSES, {new_id(): {"zweck": "Umzug"}}, headers=PRESENT)
+    form = FormClient(str(visitor.http.base_url)).open(answer.headers["location"])
+    list(walk(form, LOGIN, owner))
+    assert visitor.delete("/customer/v2/regprotect/sessions").status_code == 200
+    assert visitor.delete(ACCESSES).status_code == 200
+    assert visitor.read("/customer/v2/berechtigungen") == []
+    assert visitor.read("/customer/v2/export")["permissions"] == []
+
+
 def test_a_renewal_changes_the_selection_and_refuses_unknown_products(visitor, owner):
     access_id = new_id()
     _, accounts = add_in_form(visitor, owner, access_id, begin(visitor, access_id), LOGIN)

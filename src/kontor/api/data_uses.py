@@ -1,35 +1,45 @@
 """Which operations use bank data, so that customers see in their permissions which client did, and when."""
 
 from kontor.api.answers import Answer
-from kontor.api.operations import Call, Security
+from kontor.api.operations import Call, Operation, Security
 
-ACCESS = "access-id"
-# They read what was fetched over all accesses. Others name the access in their path, or read nothing that a bank said.
-OVER_ALL_ACCESSES = frozenset(
+CUSTOMER, ACCESS = "/customer/v2", "access-id"
+# Reads that tell nothing which a bank said. All others that name no access in their path are uses of all accesses.
+WITHOUT_BANK_DATA = frozenset(
     {
-        "export_customer",
-        "list_accesses",
-        "list_alerts",
-        "list_all_transaction_changes",
-        "list_all_transactions",
-        "list_budgets",
-        "list_completeness",
-        "list_contracts",
-        "list_life_events",
-        "list_life_stages",
-        "list_sales_triggers",
-        "list_savings_goals",
-        "preview_tagging_rule",
-        "read_affordability",
-        "read_alert",
-        "read_budget",
-        "read_cashflow",
-        "read_credit_check",
-        "read_customer",
-        "read_disposable_money",
-        "read_savings_goal",
-        "sum_transactions",
-        "write_contract_cancellation",
+        "export_direct_debits",
+        "export_payment",
+        "get_bulk_transfer",
+        "get_direct_debit",
+        "get_single_transfer",
+        "get_standing_order",
+        "list_disclosure_reads",
+        "list_disclosures",
+        "list_import_forms",
+        "list_own_categories",
+        "list_own_tokens",
+        "list_payments",
+        "list_permissions",
+        "list_push_subscriptions",
+        "list_redirect_sessions",
+        "list_tagging_rules",
+        "poll_bulk_transfer",
+        "poll_consent",
+        "poll_direct_debit",
+        "poll_single_transfer",
+        "poll_standing_order",
+        "read_consent",
+        "read_disclosure",
+        "read_import",
+        "read_import_form",
+        "read_own_category",
+        "read_payee",
+        "read_payment_evidence",
+        "read_permission",
+        "read_push_key",
+        "read_push_subscription",
+        "read_redirect_session",
+        "read_tagging_rule",
     }
 )
 
@@ -37,9 +47,14 @@ OVER_ALL_ACCESSES = frozenset(
 async def note_use(call: Call, answer: Answer) -> None:
     """After the answer was made. Errors use nothing."""
     operation = call.operation
-    if operation.security is not Security.USER_TOKEN or answer.status >= 300:
+    if answer.status >= 300 or operation.security is not Security.USER_TOKEN:
         return
     if ACCESS in operation.path_names:
         await call.services.accesses.permissions.uses.note(call.principal, call.path(ACCESS))
-    elif operation.id in OVER_ALL_ACCESSES:
+    elif reads_all_accesses(operation):
         await call.services.accesses.permissions.uses.note(call.principal, None)
+
+
+def reads_all_accesses(operation: Operation) -> bool:
+    is_read = operation.method == "GET" and operation.path.startswith(CUSTOMER)
+    return is_read and operation.id not in WITHOUT_BANK_DATA

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kontor.domain.redirects import Failure, FormStep, UseCase
+from kontor.pages.formatting import format_date
 from kontor.pages.texts import Texts
 from kontor.services.redirects import AccessFormView, is_beginning
 from kontor.services.sca import DIALOGUE_LIFETIME
@@ -85,7 +86,14 @@ class AccessPages(FlowPages):
         return {"can_retry": age > RETRY_AFTER}
 
     def _show_accounts(self, texts: Texts) -> dict[str, Any]:
-        return {"accounts": [show_account(product, texts) for product in self._view.offered], "error": None}
+        options = self._view.session.options
+        until = options.usable_until
+        return {
+            "accounts": [show_account(product, texts) for product in self._view.offered],
+            "purpose": options.purpose,
+            "until": None if until is None else format_date(until, texts.language),
+            "error": None,
+        }
 
     def _show_failed(self, texts: Texts) -> dict[str, Any]:
         failure = self.session.notice
