@@ -98,6 +98,7 @@ PROGRAMS = (
     "client/test_examples.py",
     "console/test_console_quickstart.py",
     "demobank/test_demobank_command.py",
+    "docs/test_own_model_guide.py",
     "docs/test_payment_guide.py",
     "docs/test_quickstart.py",
     "docs/test_webhook_guide.py",

@@ -27,7 +27,7 @@ SAME = set(re.findall(r"`(\w+)`", PAGE.rpartition("## The same inside and outsid
 # Their words are English, or prescribed by an RFC.
 ENGLISH_MODULES = (
     "affordability", "analyses", "balances", "cashflow", "consents", "contracts", "credit_checks", "direct_debits",
-    "disposable_money", "errors", "exports", "form_sessions", "labelled_rows", "life", "management", "ops",
+    "disposable_money", "errors", "exports", "form_sessions", "labelled_rows", "life", "management", "merchants", "ops",
     "ops_details", "ops_egress",
     "own_categories", "own_logins", "payees", "payment_evidence", "payments", "products_en", "relations",
     "sales_triggers",

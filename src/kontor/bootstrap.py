@@ -18,13 +18,14 @@ from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
 from kontor.services.accesses import Accesses, Refreshing
 from kontor.services.alerts import Alerts, Pushes
-from kontor.services.analyses import Analyses, OwnCategories, Repetitions, TaggingRules, TenantRules, TransactionTagging
+from kontor.services.analyses import Analyses, OwnCategories, Repetitions, TaggingRules, TransactionTagging
 from kontor.services.banks import Admissions, BankGateway, BankTracing, Providers
 from kontor.services.bundle import Plans, Services
 from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
 from kontor.services.credit_files import CreditFiles
 from kontor.services.fetching import Fetching, FetchResults, FetchWriting, Merges, Staging
 from kontor.services.identity import Authorizations, Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
+from kontor.services.merchants import make_tenant_knowledge
 from kontor.services.operations import Housekeeping, Ops, Workers
 from kontor.services.payments import PaymentDebtors, PaymentDrafts, PaymentExports, Payments
 from kontor.services.planning import Budgets, SavingsGoals
@@ -197,7 +198,7 @@ def make_services(
         transaction_tagging=tagging,
         tagging_rules=TaggingRules(database, tagging),
         own_categories=OwnCategories(database, tagging),
-        tenant_rules=TenantRules(database),
+        **make_tenant_knowledge(settings, database, compute),
         analyses=Analyses(database, clock, tagging, compute),
         **make_plans(settings, database, clock, Analyses(database, clock, tagging, compute), vault, calls),
         imports=Imports(database, clock, tagging, compute, merges),

@@ -47,6 +47,8 @@ LEAST_ONE = (
     "body_seconds",
     "compute_processes",
     "compute_seconds",
+    "model_seconds",
+    "model_daily_requests",
 )
 
 
@@ -166,6 +168,15 @@ class Settings:
     console_sample_adviser: Secret | None = setting(
         None, "sample adviser that the console's first page offers to everybody, for demos: tenant/user:password"
     )
+    model_url: str | None = setting(
+        None,
+        "base address of the OpenAI-compatible API of a model that may be asked about unknown merchants, such as"
+        " http://127.0.0.1:11434/v1: docs/guides/own-model.md; without it nothing is asked",
+    )
+    model_name: str | None = setting(None, "name of the model, as its server knows it")
+    model_key: Secret | None = setting(None, "bearer token that the model's server requires")
+    model_seconds: int = setting(30, "time limit of one request to the model")
+    model_daily_requests: int = setting(200, "requests to the model per tenant and day")
     mcp_token: Secret | None = setting(None, "token of a user, with which `kontor mcp` calls the API at base_url")
     mcp_api_key: Secret | None = setting(None, "API key of a user, for which `kontor mcp` gets tokens at base_url")
     demo_slow_seconds: int = setting(200, "how long the demo bank takes to answer the login test_slow")
@@ -188,6 +199,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         _check_service_address("KONTOR_ENABLE_BANKING_URL", self.enable_banking_url)
+        _check_model(self.model_url, self.model_name)
         if not self.base_url.startswith(("http://", "https://")) or self.base_url.endswith("/"):
             raise SettingError("KONTOR_BASE_URL must start with http:// or https:// and not end with a slash")
         _check_transport_security(self.transport_security)
@@ -276,6 +288,26 @@ def _check_service_address(name: str, address: str) -> None:
     is_local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")
     if not (parts.scheme == "https" or is_local) or not parts.hostname or parts.query or parts.username:
         raise SettingError(f"{name} must be an https address, or http at this machine")
+
+
+def _check_model(address: str | None, name: str | None) -> None:
+    """Plain HTTP only where the address itself says that it stays in the operator's own network."""
+    if address is None:
+        return
+    parts = urlsplit(address)
+    is_private = parts.hostname == "localhost" or _is_private_address(parts.hostname or "")
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_private)
+    if not is_safe or not parts.hostname or parts.query or parts.fragment or parts.username or address.endswith("/"):
+        raise SettingError(
+            "KONTOR_MODEL_URL must be an https address, or http at localhost or at a private IP address, and not end"
+            " with a slash"
+        )
+    if not name:
+        raise SettingError("KONTOR_MODEL_URL needs KONTOR_MODEL_NAME, the name of the model")
+
+
+def _is_private_address(host: str) -> bool:
+    return _is_address(host) and ipaddress.ip_address(host).is_private
 
 
 def _check_transport_security(text: str) -> None:

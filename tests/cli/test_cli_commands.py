@@ -79,6 +79,13 @@ def name(kontor: Kontor) -> str:
 # Happy paths
 
 
+def test_the_own_model_is_previewed_and_asked_only_where_one_is_set(kontor, name):
+    assert kontor("model", "preview", name, "--json").json == {"address": None, "bodies": []}
+    assert "No model is set" in kontor("model", "ask").reason
+    assert "--limit" in kontor("model", "preview", name, "--limit", "0").reason
+    assert "no tenant" in kontor("model", "preview", "nobody").reason
+
+
 def test_tenants(kontor, name):
     assert name in kontor("tenant", "list").out
     [row] = [tenant for tenant in kontor("tenant", "list", "--json").json if tenant["name"] == name]
@@ -91,6 +98,8 @@ def test_tenants(kontor, name):
     assert changed["description"] == "Bäckerei [Nord]"
     assert changed["callbackBases"] == ["https://a.example/", "https://b.example/"]
     assert (changed["regulated"], changed["minPasswordLength"]) == (True, 12)
+    assert kontor("tenant", "change", name, "--own-model", "--json").json["asksOwnModel"] is True
+    assert kontor("tenant", "change", name, "--no-own-model", "--json").json["asksOwnModel"] is False
     shown = kontor("tenant", "show", name).out
     assert "Bäckerei [Nord]" in shown
     assert "https://b.example/" in shown

@@ -28,6 +28,7 @@ GIVEN = {
     "otlp_endpoint": ("http://collector:4318", "http://collector:4318"),
     "transport_security": ("max-age=60", "max-age=60"),
     "enable_banking_url": ("https://service.example", "https://service.example"),
+    "model_url": ("https://model.example/v1", "https://model.example/v1"),
     "log_level": ("debug", "debug"),
     "log_format": ("text", "text"),
     "clock": ("2026-10-20T00:00:00+00:00@300.0@1795000000", "2026-10-20T00:00:00+00:00@300.0@1795000000"),
@@ -107,6 +108,30 @@ def test_arguments_win_over_the_environment():
 def test_a_value_that_cannot_be_used_is_told_by_its_name(variable, text):
     with pytest.raises(SettingError, match=PREFIX + variable):
         read_settings({PREFIX + variable: text})
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://model.example/v1",
+        "http://8.8.8.8/v1",
+        "http://localhost.model.example/v1",
+        "https://model.example/v1/",
+        "https://model.example/v1?key=x",
+        "https://user:password@model.example/v1",
+        "ftp://127.0.0.1/v1",
+        "model.example/v1",
+        "https:///v1",
+    ],
+)
+def test_the_own_model_is_reached_by_https_or_within_the_own_network(address):
+    name = {"KONTOR_MODEL_NAME": "m"}
+    for safe in ("https://model.example/v1", "http://localhost:1/v1", "http://192.168.7.2:8000/v1", "http://[::1]/v1"):
+        assert read_settings({"KONTOR_MODEL_URL": safe} | name).model_url == safe
+    with pytest.raises(SettingError, match="KONTOR_MODEL_URL must be"):
+        read_settings({"KONTOR_MODEL_URL": address} | name)
+    with pytest.raises(SettingError, match="needs KONTOR_MODEL_NAME"):
+        read_settings({"KONTOR_MODEL_URL": "https://model.example/v1"})
 
 
 def test_every_setting_is_described():

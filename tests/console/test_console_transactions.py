@@ -149,7 +149,7 @@ def test_evidence_reads_as_sentences_and_the_same_is_said_once(language):
 
 def test_all_kinds_of_evidence_have_a_sentence():
     texts = load_texts()["de"].texts
-    assert [kind for kind in (*EVIDENCE_KINDS, "user", "rule") if f"evidence.{kind}" not in texts] == []
+    assert [kind for kind in (*EVIDENCE_KINDS, "user", "rule", "own-model") if f"evidence.{kind}" not in texts] == []
 
 
 # Lists

@@ -132,6 +132,7 @@ OPENING = {
     "demobank/xs2a/serving.py": "the demo bank asks its own server whether it is ready",
     "egress/connections.py": "the one place",
     "egress/transports.py": "the one place",
+    "services/merchants/model_calls.py": "with the transport of a destination",
     "services/webhooks/calls.py": "with the transport of a destination",
     "storage/transit_keys.py": "with the transport of a destination",
 }

@@ -20,6 +20,7 @@ NOT_OF_USERS = {
     "tenants",
     "tenant_rules",
     "tenant_categories",
+    "tenant_merchants",
     "clients",
     "roles",
     "webhooks",

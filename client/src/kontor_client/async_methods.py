@@ -30,6 +30,7 @@ from kontor_client.operations import (
     standing_orders,
     stateless,
     tags,
+    tenant_merchants,
     tenant_rules,
     tenants,
     tokens,
@@ -261,6 +262,10 @@ class AsyncMethods(AsyncRunner):
     deactivate_user = awaited(tenants.deactivate_user)
     reactivate_user = awaited(tenants.reactivate_user)
     erase_user = awaited(tenants.erase_user)
+    list_tenant_merchants = awaited(tenant_merchants.list_tenant_merchants)
+    read_tenant_merchant = awaited(tenant_merchants.read_tenant_merchant)
+    change_tenant_merchant = awaited(tenant_merchants.change_tenant_merchant)
+    delete_tenant_merchant = awaited(tenant_merchants.delete_tenant_merchant)
     list_tenant_rules = awaited(tenant_rules.list_tenant_rules)
     add_tenant_rule = awaited(tenant_rules.add_tenant_rule)
     read_tenant_rule = awaited(tenant_rules.read_tenant_rule)

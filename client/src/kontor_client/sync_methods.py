@@ -30,6 +30,7 @@ from kontor_client.operations import (
     standing_orders,
     stateless,
     tags,
+    tenant_merchants,
     tenant_rules,
     tenants,
     tokens,
@@ -261,6 +262,10 @@ class SyncMethods(SyncRunner):
     deactivate_user = waited(tenants.deactivate_user)
     reactivate_user = waited(tenants.reactivate_user)
     erase_user = waited(tenants.erase_user)
+    list_tenant_merchants = waited(tenant_merchants.list_tenant_merchants)
+    read_tenant_merchant = waited(tenant_merchants.read_tenant_merchant)
+    change_tenant_merchant = waited(tenant_merchants.change_tenant_merchant)
+    delete_tenant_merchant = waited(tenant_merchants.delete_tenant_merchant)
     list_tenant_rules = waited(tenant_rules.list_tenant_rules)
     add_tenant_rule = waited(tenant_rules.add_tenant_rule)
     read_tenant_rule = waited(tenant_rules.read_tenant_rule)

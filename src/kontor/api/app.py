@@ -28,6 +28,7 @@ from kontor.api import (  # noqa: F401 (declares the operations)
     ops_v1,
     providers_v2,
     tags_v1,
+    tenant_merchants_v1,
     tenant_rules_v1,
     webhooks_v1,
 )

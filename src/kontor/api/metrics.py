@@ -16,6 +16,7 @@ from psycopg_pool import PoolTimeout
 from kontor import __version__
 from kontor.domain.egress import PurposeTotal
 from kontor.domain.incidents import Report
+from kontor.domain.merchants import MerchantState
 from kontor.domain.operator_views import DeliveryCounts
 from kontor.egress import Purpose
 from kontor.services.compute import ComputeObserver
@@ -168,7 +169,10 @@ def _show_system(figures: SystemFigures) -> list[GaugeMetricFamily]:
     versions = _gauge("kontor_worker_versions", "Workers at work, by the version that they run", "version")
     for version, count in figures.worker_versions.items():
         versions.add_metric([version], count)
-    return [outages, jobs, workers, versions]
+    merchants = _gauge("kontor_model_merchants", "Merchants that the own model is or was asked about", "state")
+    for state in MerchantState:
+        merchants.add_metric([state.lower()], figures.merchants.get(state, 0))
+    return [outages, jobs, workers, versions, merchants]
 
 
 def _show_egress(totals: list[PurposeTotal]) -> list[GaugeMetricFamily]:

@@ -103,6 +103,7 @@ def change_tenant(
     min_password_length: int | None = None,
     payment_retention_days: Annotated[int | None, Parameter(help="How long records of payments are kept.")] = None,
     learning: Annotated[bool | None, Parameter(help="Do a user's corrections teach, or not.")] = None,
+    own_model: Annotated[bool | None, Parameter(help="Is the own model asked about unknown merchants, or not.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Change a tenant's settings; what is not given stays."""
@@ -114,6 +115,7 @@ def change_tenant(
         "min_password_length": None if min_password_length is None else _check_length(min_password_length),
         "payment_retention_days": None if payment_retention_days is None else _check_days(payment_retention_days),
         "learns_from_corrections": learning,
+        "asks_model": own_model,
     }
     changes = {key: value for key, value in given.items() if value is not None}
     changed = use_services(lambda services: services.tenant_administration.change_tenant(name, **changes))
@@ -281,6 +283,7 @@ def _tenant_facts(tenant: Tenant) -> dict[str, object]:
         "minPasswordLength": tenant.min_password_length,
         "paymentRetentionDays": tenant.payment_retention_days,
         "learnsFromCorrections": tenant.learns_from_corrections,
+        "asksOwnModel": tenant.asks_model,
     }
 
 

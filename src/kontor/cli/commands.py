@@ -44,6 +44,7 @@ COMMANDS = {
     "sync": ("kontor.cli.syncing:sync", "Keep a program for personal finance up to date: Actual Budget, Firefly III."),
     "export-case": ("kontor.cli.cases:export_case", "Print a user's data as an anonymised golden case."),
     "trace": ("kontor.cli.traces:trace", "Record a dialogue with a bank, masked, in a form that tests replay."),
+    "model": ("kontor.cli.own_models:model", "The own model that is asked about unknown merchants."),
     "retag": ("kontor.cli.retagging:retag", "Tag everybody's transactions anew, after the tagger has changed."),
     "refresh": ("kontor.cli.refreshing:refresh", "Background refresh: what is due, running, late, failing, paused."),
     "operator": ("kontor.cli.operators:operator", "Operators: tokens that see the state of every tenant."),

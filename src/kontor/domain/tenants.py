@@ -40,6 +40,7 @@ class Tenant:
     min_password_length: int = 1
     payment_retention_days: int = 3650
     learns_from_corrections: bool = True
+    asks_model: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ class Purpose(StrEnum):
     PUSH = "push"
     VAULT = "vault"
     TRACING = "tracing"
+    MODEL = "model"
     OTHER = "other"
 
 

@@ -28,6 +28,7 @@ REFRESHES_AT_ONCE = 24  # of this worker; what somebody waits for comes beside t
 BEAT_SECONDS = 5.0
 ALERT_SECONDS = 2.0
 PUSH_SECONDS = 1.0
+MODEL_SECONDS = 600.0
 DELIVERY_REAPER_SECONDS = 15.0
 DELIVERIES_AT_ONCE = 50  # of this worker: receivers that hang take nothing from the banks
 
@@ -107,6 +108,7 @@ async def reap(services: Services) -> None:
         repeat("heartbeat", BEAT_SECONDS, lambda: services.workers.beat(WORKER_ID)),
         repeat("alerts", ALERT_SECONDS, services.alerts.look_for_due),
         repeat("pushes", PUSH_SECONDS, services.pushes.send_due),
+        repeat("own-model", MODEL_SECONDS, services.merchant_questions.run),
         repeat("delivery-reaper", DELIVERY_REAPER_SECONDS, services.deliveries.take_over_stranded),
     )
 

@@ -11,6 +11,7 @@ from kontor.services.compute import Compute
 from kontor.services.credit_files import CreditFiles
 from kontor.services.fetching import Fetching
 from kontor.services.identity import Authorizations, Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
+from kontor.services.merchants import MerchantQuestions, TenantMerchants
 from kontor.services.operations import Housekeeping, Ops, Workers
 from kontor.services.payments import PaymentDrafts, PaymentExports, Payments
 from kontor.services.planning import Budgets, SavingsGoals
@@ -68,6 +69,8 @@ class Services:
     tagging_rules: TaggingRules
     own_categories: OwnCategories
     tenant_rules: TenantRules
+    tenant_merchants: TenantMerchants
+    merchant_questions: MerchantQuestions
     analyses: Analyses
     budgets: Budgets
     savings_goals: SavingsGoals

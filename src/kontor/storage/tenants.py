@@ -12,7 +12,7 @@ from kontor.storage.database import Connection
 
 TENANT_COLUMNS = (
     "id, name, is_regulated, description, allowed_scopes, callback_bases, is_any_callback_allowed,"
-    " min_password_length, payment_retention_days, learns_from_corrections"
+    " min_password_length, payment_retention_days, learns_from_corrections, asks_model"
 )
 CLIENT_COLUMNS = (
     "c.id, c.tenant_id, t.name, c.name, c.kind, c.granted_scopes, c.grants, c.description, c.may_collect,"
@@ -45,7 +45,7 @@ def _role(row: Sequence[Any]) -> Role:
 async def insert_tenant(connection: Connection, tenant: Tenant) -> None:
     try:
         await connection.execute(
-            f"insert into tenants ({TENANT_COLUMNS}) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            f"insert into tenants ({TENANT_COLUMNS}) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
             [
                 tenant.id,
                 tenant.name,
@@ -57,6 +57,7 @@ async def insert_tenant(connection: Connection, tenant: Tenant) -> None:
                 tenant.min_password_length,
                 tenant.payment_retention_days,
                 tenant.learns_from_corrections,
+                tenant.asks_model,
             ],
         )
     except errors.UniqueViolation:
@@ -66,7 +67,8 @@ async def insert_tenant(connection: Connection, tenant: Tenant) -> None:
 async def update_tenant(connection: Connection, tenant: Tenant) -> None:
     await connection.execute(
         "update tenants set description = %s, allowed_scopes = %s, callback_bases = %s, is_any_callback_allowed = %s,"
-        " min_password_length = %s, payment_retention_days = %s, learns_from_corrections = %s where id = %s",
+        " min_password_length = %s, payment_retention_days = %s, learns_from_corrections = %s, asks_model = %s"
+        " where id = %s",
         [
             tenant.description,
             list(tenant.allowed_scopes),
@@ -75,6 +77,7 @@ async def update_tenant(connection: Connection, tenant: Tenant) -> None:
             tenant.min_password_length,
             tenant.payment_retention_days,
             tenant.learns_from_corrections,
+            tenant.asks_model,
             tenant.id,
         ],
     )

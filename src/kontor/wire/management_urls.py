@@ -27,6 +27,9 @@ class ManagementUrls:
     def tenant_category(self, tenant: str, system_id: int) -> str:
         return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/categories/{system_id}"
 
+    def tenant_merchant(self, tenant: str, merchant_id: UUID) -> str:
+        return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/merchants/{merchant_id}"
+
     # Operators
 
     def ops_access_relations(self, user_id: UUID, access_id: str, *, is_paused: bool) -> list[Relation]:

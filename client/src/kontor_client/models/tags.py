@@ -1,5 +1,6 @@
 """Tag trees, their items, and tag instances: the form of everything that is concluded from transactions."""
 
+from datetime import datetime
 from decimal import Decimal
 from typing import Generic, TypeVar
 
@@ -103,3 +104,19 @@ class TaggingRule(
     conditions: RuleConditions | None = None
     label: str = ""
     is_active: bool = True
+
+
+class TenantMerchant(
+    Linked,
+    kw_only=True,
+    rename={"item": "tagTreeItem", "confidence": "confidenceLevel", "answered_at": "answeredAt"},
+):
+    """A merchant that the tagger does not know. `item` and `confidence` are there where they count for tags."""
+
+    id: str
+    merchant: str
+    status: str
+    item: TagTreeItem | None = None
+    confidence: float | None = None
+    model: str | None = None
+    answered_at: datetime | None = None

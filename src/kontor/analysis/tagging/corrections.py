@@ -80,8 +80,11 @@ class Corrections:
             for merchant in _list_merchants(kind):
                 self._by_merchant.setdefault(merchant, []).append((number, kind, category))
 
-    def apply(self, kind: Kind) -> Learnt | None:
-        """What the most similar correction says, the latest of equals; None if the tagger says the same."""
+    def apply(self, kind: Kind, said: str | None = None) -> Learnt | None:
+        """What the most similar correction says, the latest of equals; None if that is `said` anyway.
+
+        The tagger's word is said, unless another one is given.
+        """
         best: tuple[bool, float, int] | None = None
         learnt: Learnt | None = None
         for merchant in _list_merchants(kind):
@@ -92,7 +95,7 @@ class Corrections:
                 rank = found.was_same, found.shared, -number
                 if best is None or rank > best:
                     best, learnt = rank, Learnt(category, found.confidence, number)
-        return None if learnt is None or learnt.category == kind.category else learnt
+        return None if learnt is None or learnt.category == (said or kind.category) else learnt
 
 
 def _list_merchants(kind: Kind) -> set[str]:

@@ -10,6 +10,7 @@ from kontor.analysis.tagging.category_models import CategoryModel, load_model
 from kontor.analysis.tagging.corrections import Corrections, Kind, Learnt, describe_kind
 from kontor.analysis.tagging.deciding import Decider, Decision
 from kontor.analysis.tagging.lexicons import find_main, load_rules
+from kontor.analysis.tagging.merchants import MerchantNames
 from kontor.analysis.tagging.partners import list_lines
 from kontor.analysis.tagging.persons import Acquaintances, Customer
 from kontor.analysis.tagging.prepared_knowledge import load_knowledge
@@ -27,10 +28,12 @@ class Tagger:
         decider: Decider,
         reader: Reader,
         acquaintances: Acquaintances,
+        merchant_names: MerchantNames,
         common_words: frozenset[str],
         version: str,
     ) -> None:
         self._decider, self._reader, self._acquaintances = decider, reader, acquaintances
+        self._merchant_names = merchant_names
         self._common_words = common_words
         self.version = version
 
@@ -53,10 +56,17 @@ class Tagger:
         return Corrections([(self._describe(transaction, own), category) for transaction, category in corrected])
 
     def apply(
-        self, corrections: Corrections, transactions: Sequence[Transaction], own: OwnAccounts
+        self,
+        corrections: Corrections,
+        transactions: Sequence[Transaction],
+        own: OwnAccounts,
+        said: Sequence[str] | None = None,
     ) -> list[Learnt | None]:
-        """For each of the bookings what corrections say about it, where that is something else than the tagger says."""
-        return [corrections.apply(self._describe(transaction, own)) for transaction in transactions]
+        """For each of the bookings what corrections say about it, where that is something else than is said already:
+        by the tagger, or the categories `said`."""
+        kinds = [self._describe(transaction, own) for transaction in transactions]
+        known = [kind.category for kind in kinds] if said is None else said
+        return [corrections.apply(kind, category) for kind, category in zip(kinds, known, strict=True)]
 
     def _describe(self, transaction: Transaction, own: OwnAccounts) -> Kind:
         reading = self._reader.read(transaction)
@@ -72,6 +82,10 @@ class Tagger:
         tagging = self._decider.tag(reading, relation, trace)
         evidence = [mark_decisive(entry, tagging) for entry in trace]
         return tagging, tuple(sorted(evidence, key=lambda entry: (not entry.is_decisive, -entry.weight, entry.text)))
+
+    def name_merchants(self, transactions: Sequence[Transaction], own: OwnAccounts) -> list[str]:
+        """By which words each merchant may be named to others; "" where there is none that may."""
+        return [self._merchant_names.name(self._reader.read(transaction), own) for transaction in transactions]
 
     def decide(self, transaction: Transaction, own: OwnAccounts) -> Decision:
         """The decision behind a tagging, with the cells its confidences are fitted by."""
@@ -116,4 +130,5 @@ def make_tagger(model: CategoryModel | None) -> Tagger:
     decider = Decider(knowledge, rules, load_confidences(), model, leaves)
     reader, acquaintances = Reader(rules, knowledge.names), Acquaintances(rules, knowledge.names)
     common_words = knowledge.words | rules.places | rules.given_names | rules.companies
-    return Tagger(decider, reader, acquaintances, common_words, derive_version())
+    names = MerchantNames(rules, acquaintances)
+    return Tagger(decider, reader, acquaintances, names, common_words, derive_version())

@@ -22,6 +22,13 @@ def check_networks(settings: Settings, *, all_banks: bool) -> Iterator[Finding]:
             yield ok(subject, f"{settings.otlp_endpoint} is reached.")
         else:
             yield warning(subject, f"{settings.otlp_endpoint}: {failure} Traces are lost meanwhile.")
+    if settings.model_url is not None:
+        failure = _connect(Purpose.MODEL, settings.model_url, ssl.create_default_context())
+        subject = "KONTOR_MODEL_URL"
+        if failure is None:
+            yield ok(subject, f"{settings.model_url} is reached.")
+        else:
+            yield warning(subject, f"{settings.model_url}: {failure} Merchants stay unknown meanwhile.")
     yield from _check_banks(settings, all_banks=all_banks)
 
 

@@ -16,6 +16,7 @@ SERVICE_TYPES = {
     Purpose.PUSH: "S19",  # cloud services: SaaS
     Purpose.VAULT: "S04",  # ICT security management services
     Purpose.TRACING: "S14",  # ICT operation management
+    Purpose.MODEL: "S19",  # cloud services: SaaS
 }
 REASONS = {
     Purpose.BANK: "no: a bank of a user, in banks.csv",
@@ -61,6 +62,7 @@ def _list_named(settings: Settings) -> Iterator[OutsideService]:
     addresses = [
         (Purpose.VAULT, settings.vault_address, "KONTOR_VAULT_ADDRESS"),
         (Purpose.TRACING, settings.otlp_endpoint, "KONTOR_OTLP_ENDPOINT"),
+        (Purpose.MODEL, settings.model_url, "KONTOR_MODEL_URL"),
     ]
     if settings.enable_banking_application is not None:
         addresses.append((Purpose.ENABLE_BANKING, settings.enable_banking_url, "KONTOR_ENABLE_BANKING_APPLICATION"))

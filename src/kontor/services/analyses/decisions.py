@@ -20,7 +20,7 @@ _ITEMS = TREES[CATEGORIES].items
 _PARENTS = {item.parent for item in _ITEMS.values()}
 # Main categories without subcategories; the others without a parent are sums.
 _ALONE = ("TAXES",)
-_ASSIGNABLE = {name for name, item in _ITEMS.items() if name not in _PARENTS and (item.parent or name in _ALONE)}
+ASSIGNABLE = {name: item for name, item in _ITEMS.items() if name not in _PARENTS and (item.parent or name in _ALONE)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def choose_category(system_name: str, field: str, known: OwnCategories) -> Categ
     """Only what a transaction can have: no main category that has subcategories, and no aggregate."""
     if system_name in known:
         return CategoryChoice(known[system_name].basis, system_name)
-    if is_own_name(system_name) or system_name not in _ASSIGNABLE:
+    if is_own_name(system_name) or system_name not in ASSIGNABLE:
         raise InvalidError("is no category that a transaction can have", field)
     return CategoryChoice(system_name)
 

@@ -25,6 +25,7 @@ from kontor.services.analyses.decisions import (
     read_rule_set,
     store_bases,
 )
+from kontor.services.analyses.merchants import MerchantKnowledge
 from kontor.services.compute import Compute, cut, explain_packed, learn_packed, pack, tag_packed
 from kontor.services.security import auditing
 from kontor.storage import products, queue, tags
@@ -53,6 +54,7 @@ class TransactionTagging:
     def __init__(self, database: Database, compute: Compute) -> None:
         self._database = database
         self._compute = compute
+        self._merchants = MerchantKnowledge(compute)
 
     @property
     def version(self) -> str:
@@ -119,6 +121,7 @@ class TransactionTagging:
         taggings = await self._tag(user_id, rows, own, prepared)
         made = {tagging: make_tags(tagging) for tagging in set(taggings)}
         found = [made[tagging] for tagging in taggings]
+        await self._merchants.apply(connection, user_id, rows, found, own)
         await self._learn(connection, user_id, rows, found, own)
         decided = []
         for number, (row, row_tags) in enumerate(zip(rows, found, strict=True)):
@@ -135,7 +138,7 @@ class TransactionTagging:
         found: list[TransactionTags],
         own: OwnAccounts,
     ) -> None:
-        """Put what the user's corrections say in place of what the tagger says."""
+        """Put what the user's corrections say in place of what the tagger and the tenant's merchants say."""
         places = [place for place, row in enumerate(rows) if may_learn(row)]
         corrected_rows = await tags.list_corrections(connection, user_id, MOST_CORRECTIONS) if places else []
         if not corrected_rows:
@@ -144,7 +147,8 @@ class TransactionTagging:
         [corrected] = pack([row.transaction for row in corrected_rows])
         for piece in cut(places):
             packed = pack([rows[place].transaction for place in piece])
-            learnt = await self._compute.run(learn_packed, *packed, corrected, categories, own, owner=user_id)
+            said = [found[place].category for place in piece]
+            learnt = await self._compute.run(learn_packed, *packed, corrected, categories, own, said, owner=user_id)
             for place, lesson in zip(piece, learnt, strict=True):
                 if lesson is not None:
                     corrected_row = corrected_rows[lesson.number]
@@ -181,7 +185,7 @@ class TransactionTagging:
         async with self._database.connect(principal.user_id) as connection:
             own = await read_own_accounts(connection, user_id)
             rows = await tags.list_tagged(connection, user_id, product_id, ids)
-        explanations: dict[UUID, list[Evidence]] = {}
+            explanations = await self._merchants.explain(connection, user_id, rows, own)
         tagged = []
         for row in rows:
             if row.tags is not None and row.tags.source is not TagSource.TAGGER:
@@ -189,7 +193,7 @@ class TransactionTagging:
             elif row.tags is not None and row.tags.learnt_from is not None:
                 learnt = str(row.tags.learnt_from), row.tags.category, row.tags.category_confidence
                 explanations[row.id] = [Evidence("correction", *learnt)]
-            else:
+            elif row.id not in explanations:
                 tagged.append(row)
         for piece in cut(tagged):
             packed = pack([row.transaction for row in piece])

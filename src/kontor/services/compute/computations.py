@@ -157,13 +157,22 @@ def tag_packed(piece: bytes, own: OwnAccounts) -> list[Tagging]:
     return load_tagger().tag(_rows.decode(piece), own)
 
 
-def learn_packed(piece: bytes, corrected: bytes, categories: Sequence[str], own: OwnAccounts) -> list[Learnt | None]:
-    """What corrections say about the rows of a piece: `categories` are what the user gave to the corrected rows."""
+def learn_packed(
+    piece: bytes, corrected: bytes, categories: Sequence[str], own: OwnAccounts, said: Sequence[str]
+) -> list[Learnt | None]:
+    """What corrections say about the rows of a piece, other than what is `said` of them already.
+
+    `categories` are what the user gave to the corrected rows.
+    """
     tagger = load_tagger()
     corrections = tagger.learn(list(zip(_rows.decode(corrected), categories, strict=True)), own)
-    return tagger.apply(corrections, _rows.decode(piece), own)
+    return tagger.apply(corrections, _rows.decode(piece), own, said)
 
 
 def explain_packed(piece: bytes, own: OwnAccounts) -> list[tuple[Evidence, ...]]:
     tagger = load_tagger()
     return [tagger.explain(row, own)[1] for row in _rows.decode(piece)]
+
+
+def name_merchants_packed(piece: bytes, own: OwnAccounts) -> list[str]:
+    return load_tagger().name_merchants(_rows.decode(piece), own)

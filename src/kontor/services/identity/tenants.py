@@ -169,7 +169,8 @@ class TenantAdministration:
             tenant = replace(before, **changes)  # type: ignore[arg-type]
             _check_tenant(tenant)
             await tenants.update_tenant(connection, tenant)
-            if tenant.learns_from_corrections != before.learns_from_corrections:
+            said = tenant.learns_from_corrections, tenant.asks_model
+            if said != (before.learns_from_corrections, before.asks_model):
                 await tenant_rules.raise_rules_version(connection, tenant.id)
                 await queue.enqueue_retag_tenant(connection, tenant.id)
             await auditing.record(connection, tenant.id, auditing.OPERATOR, "tenant.change", f"tenant {name}")

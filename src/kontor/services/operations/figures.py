@@ -12,7 +12,7 @@ from kontor.services.operations.egress import EgressLedger
 from kontor.services.operations.incidents import Incidents
 from kontor.services.operations.refresh_outcomes import OutcomeTally
 from kontor.services.runtime import Clock, SingleFlightCache
-from kontor.storage import ops, ops_jobs, ops_providers, ops_refreshes, ops_webhooks, workers
+from kontor.storage import merchants, ops, ops_jobs, ops_providers, ops_refreshes, ops_webhooks, workers
 from kontor.storage.database import Database
 from kontor.storage.ops_refreshes import RefreshCounts
 
@@ -43,6 +43,7 @@ class SystemFigures:
     workers_alive: int
     workers_dead: int
     worker_versions: dict[str, int]
+    merchants: dict[str, int]  # by state
 
 
 # Somebody's password is wrong at any time. Beyond this share of all accesses it is no single customer's affair.
@@ -147,7 +148,8 @@ class OpsFigures:
             jobs = await ops_jobs.count_jobs(connection)
             alive, dead = await workers.count_workers(connection)
             versions = await workers.count_versions(connection)
-        return SystemFigures(outages, jobs, alive, dead, versions)
+            states = await merchants.count_states(connection)
+        return SystemFigures(outages, jobs, alive, dead, versions, states)
 
     async def _sum_egress(self, nothing: None) -> list[PurposeTotal]:
         return await self._ledger.sum_today()

@@ -26,6 +26,7 @@ from kontor.storage import (
     leases,
     login_addresses,
     login_failures,
+    merchants,
     payments,
     permissions,
     proofs,
@@ -100,6 +101,9 @@ class Housekeeping:
             "stalled_jobs": await self._in_batches(lambda connection: queue.release_stalled_jobs(connection, BATCH)),
             "old_jobs": await self._in_batches(lambda connection: queue.delete_old_failures(connection, BATCH)),
             "old_job_log": await self._in_batches(lambda connection: queue.delete_old_log(connection, BATCH)),
+            "old_model_days": await self._once(
+                lambda connection: merchants.delete_old_days(connection, datetime.now(UTC).date())
+            ),
             "old_egress": await self._once(
                 lambda connection: egress.delete_old_days(connection, datetime.now(UTC).date())
             ),
