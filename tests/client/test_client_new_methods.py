@@ -75,6 +75,12 @@ def test_transactions_of_all_accounts_are_filtered_and_added_up(holder):
     assert client.list_all_transactions(Filters(amount=Decimal("23.45")))[0].id == rows[0].id
     assert client.list_all_transactions(Filters(category="HOUSING"), tag="categories")[0].category == "HOUSING_RENT"
     assert_whole(client, client.list_completeness(), "/customer/v2/vollstaendigkeit")
+    file = client.create_credit_file("Ratenkredit")
+    assert (file.purpose, file.disclosure, file.version) == ("Ratenkredit", "SELBST", 1)
+    assert_whole(client, file, f"/customer/v2/ai/credit-files/{file.id}")
+    assert_whole(client, client.list_credit_files(), "/customer/v2/ai/credit-files")
+    assert client.print_credit_file(file.id).startswith(b"%PDF-")
+    assert client.list_signing_keys()[0].crv == "Ed25519"
     [balance, *_] = client.list_balances(access_id, product_id, since=date(2026, 11, 2), until=date(2026, 11, 2))
     assert (balance.day, balance.currency) == (date(2026, 11, 2), "EUR")
 

@@ -253,3 +253,22 @@ def test_amounts_are_the_sums_of_their_transactions(debtor):
         address = answer.links.get("next", {}).get("url")
     total = -sum(rows[name] for name in rent["umsaetze"])
     assert (total / 12).quantize(Decimal("0.01")) == Decimal(str(rent["wert"])) > 0
+
+
+def get_as(customer, address, media_type):
+    return customer.http.get(address, headers=customer.headers | {"Accept": media_type})
+
+
+def test_a_file_is_served_as_page_and_as_pdf_with_the_same_bytes_each_time(debtor):
+    address = create(debtor)
+    page, pdf = get_as(debtor, address, "text/html"), get_as(debtor, address, "application/pdf")
+    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert "sandbox" in page.headers["content-security-policy"]
+    assert page.text.startswith("<!doctype html>")
+    assert (pdf.status_code, pdf.headers["content-type"], pdf.content[:5]) == (200, "application/pdf", b"%PDF-")
+    assert (page.headers["vary"], pdf.headers["cache-control"]) == ("Accept", "no-store")
+    signature = debtor.read(address)["signatur"]
+    assert signature in page.text
+    assert get_as(debtor, address, "text/html").content == page.content
+    assert get_as(debtor, address, "application/pdf").content == pdf.content
+    assert get_as(debtor, address, "image/png").status_code == 406

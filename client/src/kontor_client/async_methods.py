@@ -299,6 +299,7 @@ class AsyncMethods(AsyncRunner):
     list_credit_files = awaited(credit_files.list_credit_files)
     read_credit_file = awaited(credit_files.read_credit_file)
     create_credit_file = awaited(credit_files.create_credit_file)
+    print_credit_file = awaited(credit_files.print_credit_file)
     list_signing_keys = awaited(credit_files.list_signing_keys)
 
     # Operators

@@ -299,6 +299,7 @@ class SyncMethods(SyncRunner):
     list_credit_files = waited(credit_files.list_credit_files)
     read_credit_file = waited(credit_files.read_credit_file)
     create_credit_file = waited(credit_files.create_credit_file)
+    print_credit_file = waited(credit_files.print_credit_file)
     list_signing_keys = waited(credit_files.list_signing_keys)
 
     # Operators

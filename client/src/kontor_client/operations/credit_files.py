@@ -26,3 +26,9 @@ def list_signing_keys() -> Plan[list[SigningKey]]:
     """What the service's signatures are checked by: the current key first, then earlier ones."""
     found = yield from fetch(SigningKeys, "/.well-known/jwks.json")
     return found.keys
+
+
+def print_credit_file(file_id: str) -> Plan[bytes]:
+    """As PDF."""
+    answer = yield from send(Call("GET", FILES + path_of(file_id), headers={"Accept": "application/pdf"}))
+    return answer.content

@@ -1,9 +1,11 @@
-"""Credit files: what a credit check says, signed and kept."""
+"""Credit files: what a credit check says, signed and kept; as JSON, as a page, or as PDF."""
 
-from kontor.api.answers import NO_STORE, Answer, created, json_answer
+from kontor.api.answers import JSON, NO_STORE, Answer, created, json_answer
 from kontor.api.customer_v2.affordability import CREDIT
 from kontor.api.customer_v2.analyses import AI
+from kontor.api.media_types import choose_media_type
 from kontor.api.operations import Call, Success, operation
+from kontor.domain.credit_files import CreditFile
 from kontor.wire.credit_files import (
     Kreditakte,
     KreditakteKurz,
@@ -12,7 +14,12 @@ from kontor.wire.credit_files import (
     show_credit_file,
     write_document,
 )
+from kontor.wire.credit_pages.page import draw_page
+from kontor.wire.credit_pages.pdf import draw_pdf
 
+HTML, PDF = "text/html", "application/pdf"
+DRAWN = {HTML: (draw_page, "html"), PDF: (draw_pdf, "pdf")}
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
 FILES = AI + "/credit-files"
 FILE = FILES + "/{file-id}"
 
@@ -39,11 +46,25 @@ async def list_credit_files(call: Call) -> Answer:
     return json_answer([list_credit_file(file, call.urls) for file in found])
 
 
-@operation("GET", FILE, success=Success(shape=Kreditakte), errors=(404,), **CREDIT)
+@operation(
+    "GET", FILE, success=Success(shape=Kreditakte, other_media_types=(HTML, PDF)), errors=(404,), **CREDIT
+)  # fmt: skip
 async def read_credit_file(call: Call) -> Answer:
-    """Read a credit file.
+    """Read a credit file: as JSON, as a page, or as PDF, by `Accept`.
 
     Each value has the transactions that it is made of. `signatur` proves that nothing was changed.
     """
-    file = await call.services.credit_files.read_file(call.principal, call.path_uuid("file-id"))
-    return json_answer(show_credit_file(file, call.urls), headers=dict(NO_STORE))
+    file_id, media_type = call.path_uuid("file-id"), choose_media_type(call.header("accept"), (JSON, HTML, PDF))
+    return await show_file(call, await call.services.credit_files.read_file(call.principal, file_id), media_type)
+
+
+async def show_file(call: Call, file: CreditFile, media_type: str) -> Answer:
+    headers = NO_STORE | {"Vary": "Accept"}
+    if media_type == JSON:
+        return json_answer(show_credit_file(file, call.urls), headers=headers)
+    draw, name = DRAWN[media_type]
+    body = await call.compute(draw, file.document, file.signature)
+    headers |= {"Content-Disposition": f'inline; filename="kreditakte-{file.id}.{name}"'}
+    if media_type == HTML:
+        headers["Content-Security-Policy"] = POLICY
+    return Answer(200, body, f"{media_type}; charset=utf-8" if media_type == HTML else media_type, headers)
