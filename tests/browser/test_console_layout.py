@@ -15,15 +15,15 @@ WATCH_SHIFTS = """
   }).observe({type: "layout-shift", buffered: true});
 """
 # Signs that stand on another line than the amount that they belong to.
-FIND_LOST_SIGNS = """() => {
+FIND_LOST_SIGNS = r"""() => {
   const lost = [];
   const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const text = walker.currentNode.data;
-    for (const found of text.matchAll(/−(?=[0-9])/g)) {
+    for (const found of text.matchAll(/−\u2060?[0-9€$£]/g)) {
       const range = document.createRange();
       range.setStart(walker.currentNode, found.index);
-      range.setEnd(walker.currentNode, found.index + 2);
+      range.setEnd(walker.currentNode, found.index + found[0].length);
       const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
       if (lines.size > 1) lost.push(text.trim());
     }
@@ -33,8 +33,9 @@ FIND_LOST_SIGNS = """() => {
 IS_WITHIN = "(box) => box.scrollWidth <= box.clientWidth && box.getBoundingClientRect().right <= innerWidth"
 
 
-def test_on_a_phone_nothing_jumps_and_every_sign_stays_with_its_amount(open_console, console_site):
-    page = open_console(is_phone=True)
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_on_a_phone_nothing_jumps_and_every_sign_stays_with_its_amount(open_console, console_site, language):
+    page = open_console(is_phone=True, language=language)
     page.add_init_script(WATCH_SHIFTS)
     for path in PATHS:
         page.goto(console_site.url + path)

@@ -21,6 +21,16 @@ def test_an_english_page_has_no_german_name_of_a_tag(visitor, page):
     assert translated & GERMAN <= {"Umbuchung"}  # as the demo bank writes into bookings
 
 
+@pytest.mark.parametrize("language", ["de", "en", "fr"])
+def test_days_are_written_as_the_language_does_on_the_page_of_a_contract(visitor, console_site, language):
+    contracts = console_site.rich.read("/customer/v2/ai/contracts")
+    longest = max(contracts, key=lambda contract: len(contract["details"]["transactionIds"]))
+    page = visitor.get(f"/console/contracts/{longest['id']}", headers={"Accept-Language": language}).text
+    shown = page.partition("<main")[2].partition('<details class="calls"')[0]
+    assert 'id="chart-development"' in shown
+    assert re.findall(r">[^<]*\b\d{4}-\d{2}-\d{2}\b", shown) == []
+
+
 def list_words(page):
     """Texts between tags, without the calls that the page shows at its end."""
     page = re.sub(r"<(script|style|pre)\b.*?</\1>", "", page, flags=re.DOTALL)

@@ -20,7 +20,7 @@ TEMPLATES = sorted((Path(rendering.__file__).parent / "templates").glob("*.html"
     ("amount", "currency", "german", "english"),
     [
         ("1234.5", "EUR", "1.234,50 €", "€1,234.50"),
-        ("-295.98", None, "−295,98 €", "−€295.98"),
+        ("-295.98", None, "−295,98 €", "−\u2060€295.98"),
         ("0", "CHF", "0,00 CHF", "CHF 0.00"),
         ("1000000", "USD", "1.000.000,00 $", "$1,000,000.00"),
     ],

@@ -29,6 +29,7 @@ class Conventions:
 
 
 NARROW_SPACE = "\u202f"
+WORD_JOINER = "\u2060"  # no line ends here
 GERMAN = Conventions(".", ",", "{number} {symbol}", "{number} %", yearless_day="%d.%m.")
 CONVENTIONS = {
     "de": GERMAN,
@@ -62,8 +63,8 @@ def format_amount(amount: Decimal, currency: str | None, language: str) -> str:
     sign = "−" if amount < 0 else ""
     symbol = SYMBOLS.get(currency or "EUR", currency or "EUR")
     rules = conventions_of(language)
-    if rules.amount.startswith("{symbol}") and len(symbol) > 1:
-        symbol += " "
+    if rules.amount.startswith("{symbol}"):
+        symbol = f"{WORD_JOINER if sign else ''}{symbol}{' ' if len(symbol) > 1 else ''}"
     return sign + rules.amount.format(number=format_number(abs(amount), 2, language), symbol=symbol)
 
 

@@ -26,7 +26,7 @@ from kontor.analysis.trees import (
 )
 from kontor.cli.file_analyses.charts import AxisText, Bar, draw_months
 from kontor.cli.file_analyses.figures import NOTHING, FileAnalysis
-from kontor.pages.formatting import format_amount, format_iban
+from kontor.pages.formatting import WORD_JOINER, format_amount, format_iban
 from kontor.pages.plurals import ONE, choose_form
 from kontor.wire.translations import load_texts as load_tag_texts
 
@@ -57,7 +57,8 @@ class Words:
         return text.format(**values)
 
     def money(self, amount: Decimal, currency: str | None = None) -> str:
-        return format_amount(amount, currency, self.language).replace(" ", "\N{NO-BREAK SPACE}")
+        written = format_amount(amount, currency, self.language)
+        return written.replace(" ", "\N{NO-BREAK SPACE}").replace(WORD_JOINER, "")
 
     def day(self, day: date) -> str:
         return day.strftime("%d.%m.%Y") if self.language == "de" else f"{day.day} {self._month(day)[:3]} {day.year}"

@@ -14,6 +14,7 @@ from kontor.console.entry_filters import EntryFilter
 from kontor.console.figure_links import find_checked_link
 from kontor.console.gateway import segment, together
 from kontor.console.plan_reasons import read_reasons
+from kontor.console.rendering import write_day
 from kontor.console.typed_days import UnreadableDayError
 from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
 from kontor_client import ApiError
@@ -229,8 +230,7 @@ def draw_development(visit: Visit, contract: Contract) -> Chart | None:
     paid = sorted(contract.development.items())
     if len(paid) < 2:
         return None
-    is_german = visit.language == "de"
-    labels = [day.strftime("%d.%m.%Y" if is_german else "%Y-%m-%d") for day, _ in paid]
+    labels = [write_day(day, visit.language) for day, _ in paid]
     colour = "income" if contract.is_income else contract.category.partition("_")[0].lower()
     series = Series(visit.texts("common.amount"), [abs(amount) for _, amount in paid], colour)
     caption = visit.texts("contract.development_caption", since=labels[0])
