@@ -11,8 +11,9 @@ import pytest
 from operating import BANK
 
 from kontor.cli.dora.components import list_packages
-from kontor.cli.dora.outside_services import find_database_hosts
+from kontor.cli.dora.outside_services import REASONS, SERVICE_TYPES, find_database_hosts
 from kontor.domain.secrets import Secret
+from kontor.egress import Purpose
 from kontor.wire.dora.registers import MARK, OPERATOR
 from kontor.wire.dora.templates import TEMPLATES
 
@@ -128,6 +129,11 @@ async def test_services_of_others_are_providers_and_banks_and_receivers_are_not(
         ("127.0.0.1", "no: the operator's own machine"),
         ("'=evil.example", "no: refused"),
     }
+
+
+def test_every_purpose_of_a_connection_has_its_place():
+    assert set(SERVICE_TYPES) | set(REASONS) == set(Purpose)
+    assert not set(SERVICE_TYPES) & set(REASONS)
 
 
 async def test_rows_of_all_templates_are_connected(files):
