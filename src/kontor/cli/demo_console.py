@@ -81,7 +81,7 @@ async def prepare_sample(services: Services, facts: dict[str, Any], today: date)
             name: base64.b64encode(await services.encryption.encrypt(principal, value.encode())).decode()
             for name, value in (("userid", SAMPLE_PERSON), ("pin", "demo"))
         }
-        wanted = {SAMPLE_ACCESS: AccessRequest(DEMO_BANK, credentials, True)}
+        wanted = {SAMPLE_ACCESS: AccessRequest(DEMO_BANK, credentials, True, purpose="Haushaltsbuch")}
         await services.accesses.add_accesses(principal, wanted, refresh=False, is_attended=True)
     disclosures = services.analyses.disclosures
     adviser_id = UUID(facts["adviser"]["reference"])
