@@ -11,16 +11,22 @@ import pytest
 from hostile_banks import HEAD, after_request, answer, repeat, running_hostile_bank
 from known_merchants import make_tenant, pay
 from kontor import bootstrap
+from kontor.api.metrics import render_metrics
+from kontor.cli.checks.findings import State
+from kontor.cli.checks.networks import check_networks
+from kontor.config import read_settings
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.merchants import MerchantState
 from kontor.domain.secrets import Secret
 from kontor.domain.tagging_rules import TaggingRule
 from kontor.egress import LEDGER, Purpose
+from kontor.jobs.tasks import reap
 from kontor.services.analyses import MerchantKnowledge
 from kontor.services.merchants import INSTRUCTIONS, MerchantQuestions, ModelCalls, ModelSettings, questions
 from kontor.services.merchants.prompts import CHOICES
 from kontor.storage import queue
 from model_servers import ModelServer, complete
+from patience import PATIENCE_SECONDS
 from processes import beside
 
 SHOP, OTHER = "ZIRBELGLUECK", "NORDWIND ATELIER"
@@ -169,6 +175,7 @@ async def test_the_preview_shows_the_bodies_byte_for_byte_also_while_it_is_switc
         '{"category": "NO_SUCH_CATEGORY"}',
         '{"category": "TRANSFER_OWN"}',  # only the bank can tell whose account it is
         '{"category": "INCOME_SALARY"}',
+        '{"category": "BANKFINANCE_CREDITPAYMENT"}',
         '{"category": "LIVING"}',
         '{"category": "X_ABCDEFGHIJKL"}',
         '{"category": "LIVING_GROCERIES"} or {"category": "LIVING_DRUGSTORE"}',
@@ -231,7 +238,7 @@ async def test_a_merchant_whose_name_gives_orders_gets_a_category_of_its_own_at_
 
 def test_what_is_offered_are_categories_of_payments():
     assert {"LIVING_GROCERIES", "TAXES", CATEGORY} <= set(CHOICES)
-    assert not [name for name in CHOICES if name.startswith(("INCOME", "TRANSFER", "SAVINGS", "X_"))]
+    assert not [name for name in CHOICES if name.startswith(("INCOME", "TRANSFER", "SAVINGS", "BANKFINANCE", "X_"))]
     assert all(f"\n{name}: " in INSTRUCTIONS for name in CHOICES)
 
 
@@ -507,3 +514,38 @@ async def test_two_workers_ask_about_each_merchant_once(tenant, ask_with):
     with ModelServer() as server:
         await asyncio.gather(*(ask_with(server).run() for _ in range(3)))
         assert len(set(server.merchants)) == len(server.merchants) == 6
+
+
+# In the worker, and what operators see of it
+
+
+async def test_the_worker_asks_by_itself(services, tenant, ask_with):
+    await tenant.add_payer(pay(SHOP))
+    with ModelServer({"zirbelglueck": CATEGORY}) as server:
+        working = asyncio.create_task(reap(replace(services, merchant_questions=ask_with(server))))
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not server.received:  # noqa: ASYNC110 (the server's thread decides)
+                await asyncio.sleep(0.05)
+        working.cancel()
+        assert server.merchants == ["zirbelglueck"]
+
+
+async def test_metrics_count_merchants_by_state(services, tenant, owner, ask_with):
+    owner.execute("delete from tenant_merchants")
+    await tenant.add_payer(pay(SHOP), pay(OTHER))
+    with ModelServer({"zirbelglueck": CATEGORY}) as server:
+        await ask_with(server).run()
+    shown = (await render_metrics(services.ops.figures)).decode()
+    assert 'kontor_model_merchants{state="suggested"} 1.0' in shown
+    assert 'kontor_model_merchants{state="unanswered"} 1.0' in shown
+    assert 'kontor_model_merchants{state="approved"} 0.0' in shown
+
+
+def test_kontor_check_says_whether_the_model_is_reached():
+    name = {"KONTOR_MODEL_NAME": "m"}
+    with ModelServer() as server:
+        url = server.base_url
+        [found] = check_networks(read_settings({"KONTOR_MODEL_URL": url} | name), all_banks=False)
+        assert (found.subject, found.state) == ("KONTOR_MODEL_URL", State.OK)
+    [found] = check_networks(read_settings({"KONTOR_MODEL_URL": url} | name), all_banks=False)
+    assert (found.subject, found.state) == ("KONTOR_MODEL_URL", State.WARNING)

@@ -5,8 +5,8 @@ import re
 
 from kontor.services.analyses import ASSIGNABLE, fits_payments
 
-# What a name cannot tell: that an account is one's own, and what the tagger says of anything unknown.
-NOT_OFFERED = ("TRANSFER_", "SAVINGS_", "OTHER_SPENDING")
+# What a name cannot tell: that an account is one's own, cash, loans; and what the tagger says of anything unknown.
+NOT_OFFERED = ("TRANSFER_", "SAVINGS_", "BANKFINANCE_", "OTHER_SPENDING")
 NO_ANSWER = "UNKNOWN"
 MOST_TOKENS = 1000  # some models write down their thoughts before the answer
 CHOICES = {name: item for name, item in ASSIGNABLE.items() if fits_payments(name) and not name.startswith(NOT_OFFERED)}
