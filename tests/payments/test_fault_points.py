@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from paying import CUSTOMER
 
+from kontor.domain.payments import PayeeMatch, PayeeResult
 from kontor.services.runtime import fault_points
 
 
@@ -21,8 +22,10 @@ def reached(monkeypatch):
 
 
 async def test_a_payments_way_leads_through_every_point(environment, reached):
-    payer = await environment.new_payer(fault="unknown")
-    transfer = await (await payer.pay()).tan()
+    payer = await environment.new_payer(fault="unknown", payees=(PayeeResult(PayeeMatch.NO_MATCH),))
+    transfer = await payer.pay()
+    await transfer.answer("confirm_vop")
+    await transfer.tan()
     await environment.execute("update payments set next_lookup_at = now() where id = %s", transfer.id)
     await environment.services.payments.recovery.recover()
     assert (await payer.get(f"{CUSTOMER}/payment/single-transfer/{transfer.id}")).json()["messages"][0][

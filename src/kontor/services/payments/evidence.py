@@ -7,6 +7,7 @@ from kontor.domain.errors import NotFoundError
 from kontor.domain.payee_evidence import needs_noting
 from kontor.domain.payments import PayeeEvidence, Payment
 from kontor.domain.principals import Principal, user_of
+from kontor.services.runtime import fault_points
 from kontor.storage import payments
 from kontor.storage.database import Database
 
@@ -33,3 +34,5 @@ class PaymentEvidence:
             if current is not None and current.evidence is not None and needs_noting(current.evidence, text, language):
                 shown = replace(current.evidence, shown_text=text, language=language)
                 await payments.save_evidence(connection, replace(current, evidence=shown))
+            fault_points.reach("payment.show")
+        fault_points.reach("payment.shown")

@@ -245,10 +245,10 @@ class Payments:
                 if is_new:
                     await record(connection, payment, actor, "payment.order")
                     fault_points.reach("payment.insert")
-            if is_new and is_stopped:
-                return PaymentView(payment, Secrets())
             if is_new:
                 fault_points.reach("payment.inserted")
+                if is_stopped:
+                    return PaymentView(payment, Secrets())
                 return await self.dialogues.begin(payment, held, actor)
         existing = await self._find_existing(principal, request, payment.request_digest)
         assert existing is not None, "the key was taken a moment ago"

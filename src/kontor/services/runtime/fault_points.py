@@ -16,6 +16,8 @@ POINTS = (
     "payment.called",  # the bank has answered
     "payment.settle",  # before the commit
     "payment.settled",
+    "payment.show",  # before the commit of what the user is about to read about the payees
+    "payment.shown",
     "payment.refreshed",  # a look at the transactions is ordered
     "payment.answer",  # before the commit
     "payment.answered",
