@@ -42,7 +42,9 @@ def test_names_purposes_and_logins_are_text():
 
 
 def test_a_login_says_until_when_and_what_was_wrong():
-    page = draw_login(ENGLISH, "/x", "demo1", kind="access_until", until=date(2027, 5, 1), problem="wrong").decode()
+    page = draw_login(
+        ENGLISH, "/x", "test_products", kind="access_until", until=date(2027, 5, 1), problem="wrong"
+    ).decode()
     assert "until 1 May 2027" in page
     assert '<p role="alert">The login details are wrong.</p>' in page
     codes = ("PSU_CREDENTIALS_INVALID", "SERVICE_BLOCKED", "INTERNAL_SERVER_ERROR")

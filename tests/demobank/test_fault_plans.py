@@ -77,7 +77,7 @@ def test_a_customer_without_a_plan_has_no_faults():
 
 @pytest.fixture(scope="module")
 def rows():
-    return [entry.transaction for entry in person_for("student", TODAY).accounts[0].entries][-120:]
+    return [entry.transaction for entry in person_for("test_student", TODAY).accounts[0].entries][-120:]
 
 
 def test_permanent_faults_concern_the_same_rows_each_time(rows):

@@ -13,7 +13,7 @@ CUSTOMER = "/customer/v2"
 @pytest.fixture
 def leaver(bank_server, shared):
     customer = new_customer(shared)
-    customer.add_complete("demo1+leaver")
+    customer.add_complete("test_products+leaver")
     return customer
 
 
@@ -65,7 +65,7 @@ def test_nothing_is_left_and_the_token_is_dead_at_once(leaver, shared, owner):
 
 def test_a_running_fetch_does_not_bring_the_user_back(bank_server, shared, owner):
     customer = new_customer(shared)
-    customer.add("demo1+running")
+    customer.add("test_products+running")
     assert erase(customer, confirm=customer.username).status_code == 200
     for table in ("accesses", "products", "transactions", "fetches"):
         found = owner.execute(f"select count(*) from {table} where user_id = %s", [customer.reference]).fetchone()

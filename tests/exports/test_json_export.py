@@ -109,7 +109,7 @@ def test_no_secret_and_no_pseudonym_is_in_the_dump(demo1, owner):
     ).fetchone()
     assert row is not None
     assert sealed is not None
-    for secret in (*row, *sealed, customer.token, "demo1+reader", *customer.secrets):
+    for secret in (*row, *sealed, customer.token, "test_products+reader", *customer.secrets):
         assert secret not in text
 
 

@@ -26,7 +26,7 @@ def account(bank_server, shared):
 
 
 def make_rows(count, start=1):
-    person = person_for("student", DAY)
+    person = person_for("test_student", DAY)
     return [entry.transaction for entry in person.accounts[0].entries if not entry.transaction.is_pending][
         start : start + count
     ]

@@ -117,7 +117,7 @@ def crowd(bank_server, shared):
         customers = [new_customer(shared) for _ in range(3)]
         products = []
         for number, customer in enumerate(customers):
-            access_id = customer.add(f"demo1+crowd{number}{uuid4().hex[:8]}", access_id="a")
+            access_id = customer.add(f"test_products+crowd{number}{uuid4().hex[:8]}", access_id="a")
             customer.wait_until_complete(access_id)
             products.append(customer.product(access_id, "GIROKONTO"))
             customer.tenant = _Tenant(shared, http)

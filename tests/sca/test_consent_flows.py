@@ -44,7 +44,7 @@ def test_every_way_to_a_given_consent(customer, owner, login):
     assert (late.status_code, codes(late.json())) == (409, ["BA3050"])
 
 
-@pytest.mark.parametrize("login", ["demo1", "leer"])
+@pytest.mark.parametrize("login", ["test_products", "leer"])
 def test_a_bank_that_demands_nothing_gives_consent_at_once(customer, login):
     consent = start(customer, new_login(login))
     assert consent.code == "BA3050"
@@ -392,7 +392,7 @@ def test_a_cancelled_renewal_of_a_valid_consent_leaves_no_demand_behind(customer
 ])  # fmt: skip
 def test_max_transactions(customer, wanted, is_old_giro, is_old_card):
     """Of the checking account and of another one: is there anything older than 90 days?"""
-    consent = start(customer, new_login("demo1"), maxTransactions=wanted)
+    consent = start(customer, new_login("test_products"), maxTransactions=wanted)
     consent.wait_until_complete()
     limit = str(Clock().today() - timedelta(days=92))
 

@@ -61,7 +61,7 @@ async def days(tmp_path_factory, shared, make_like):
             asked = start(days.customer, new_login("test_phototan"))
             asked.enter("8534842")
             asked.wait_until_complete()
-            days.accesses = {"asked": asked.access_id, "plain": days.customer.add_complete("demo1")}
+            days.accesses = {"asked": asked.access_id, "plain": days.customer.add_complete("test_products")}
         yield days
 
 

@@ -63,7 +63,7 @@ async def give_access(visitor, services) -> str:
         row = await cursor.fetchone()
     assert row is not None
     principal = Principal(row[0], row[1], False, uuid4(), "app", frozenset(), UUID(visitor.reference), row[2])
-    sent = visitor.access("demo1")
+    sent = visitor.access("test_products")
     request = AccessRequest(UUID(sent["providerId"]), sent["credentials"], True)
     await services.accesses.add_accesses(principal, {access_id: request}, refresh=False, is_attended=True)
     visitor.wait_until_complete(access_id)

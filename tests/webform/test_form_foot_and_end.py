@@ -43,7 +43,7 @@ def renew(customer: BankCustomer, access_id: str) -> FormClient:
     return FormClient(str(customer.http.base_url)).open(answer.headers["location"])
 
 
-def new_login(name: str = "demo1") -> str:
+def new_login(name: str = "test_products") -> str:
     return f"{name}+{new_id()[:8]}"
 
 

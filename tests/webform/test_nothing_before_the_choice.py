@@ -35,7 +35,7 @@ def newcomer(bank_server, redirecting) -> BankCustomer:
 @pytest.mark.parametrize(
     ("kind", "pages"),
     [
-        ("demo1", {"legal", "provider", "accounts"}),
+        ("test_products", {"legal", "provider", "accounts"}),
         ("test_sca_method", {"method", "tan"}),
         ("test_sca_method_media", {"method", "medium", "tan"}),
         ("test_phototan", {"tan"}),
@@ -66,7 +66,7 @@ def test_the_tenant_sees_nothing_on_any_page_and_then_only_what_was_chosen(newco
 
 
 def test_a_wrong_pin_tells_the_tenant_nothing(newcomer, owner):
-    eyes = TenantEyes(newcomer, owner, new_login("demo1"), new_id())
+    eyes = TenantEyes(newcomer, owner, new_login("test_products"), new_id())
     form = FormClient(str(newcomer.http.base_url)).open(begin(newcomer, eyes.access_id)).accept()
     form.log_in(eyes.login, "wrong").at("credentials")
     assert "start_sca" in [relation["rel"] for relation in newcomer.read_access(eyes.access_id)["relations"]]
@@ -100,7 +100,7 @@ def test_who_cancels_leaves_nothing(newcomer, owner, page):
 
 
 def test_choosing_another_bank_leaves_nothing_of_the_first(newcomer, owner):
-    eyes = TenantEyes(newcomer, owner, new_login("demo1"), new_id())
+    eyes = TenantEyes(newcomer, owner, new_login("test_products"), new_id())
     form = FormClient(str(newcomer.http.base_url)).open(begin(newcomer, eyes.access_id)).accept()
     form.log_in(eyes.login, "wrong").at("credentials").send("other-bank").at("provider")
     eyes.left_nothing()
@@ -128,7 +128,7 @@ def test_two_tabs_that_choose_accounts_at_once_keep_the_choice_of_one(newcomer, 
 
 
 def test_a_deleted_access_is_gone_and_its_form_ends(newcomer, owner):
-    form, eyes = to_accounts(newcomer, owner, new_login("demo1"))
+    form, eyes = to_accounts(newcomer, owner, new_login("test_products"))
     access = newcomer.read_access(eyes.access_id)
     assert newcomer.delete(href(access, "delete_bankzugang")).status_code == 200
     eyes.left_nothing()
@@ -138,7 +138,7 @@ def test_a_deleted_access_is_gone_and_its_form_ends(newcomer, owner):
 
 
 async def test_whatever_a_bank_calls_an_account_is_only_text(newcomer, owner, services):
-    form, eyes = to_accounts(newcomer, owner, new_login("demo1"))
+    form, eyes = to_accounts(newcomer, owner, new_login("test_products"))
     staging = Staging(services.accesses._vault)
     user_id = UUID(newcomer.reference)
     async with services.database.transaction(user_id) as connection:
@@ -157,7 +157,7 @@ def test_accounts_that_are_not_confirmed_change_nothing_about_others(newcomer, o
     first.send("confirm", account=offered(first)).returned()
     known.see_only(known.product_ids)
     url = f"{ACCESSES}/{known.access_id}/{known.product_ids[0]}/kontoumsaetze"
-    login = new_login("demo1")
+    login = new_login("test_products")
     iban = next(
         account.product.iban for account in TenantEyes(newcomer, owner, login, "x").accounts if account.product.iban
     )
@@ -204,7 +204,7 @@ def test_renewing_an_access_keeps_it_in_sight(newcomer, owner):
 
 
 def test_a_payment_names_no_bank_before_it_is_ordered_and_connects_none(newcomer, owner):
-    eyes = TenantEyes(newcomer, owner, new_login("demo1"), "unused")
+    eyes = TenantEyes(newcomer, owner, new_login("test_products"), "unused")
     payment_id, location = order_payment(newcomer)
     iban = eyes.accounts[0].product.iban
     assert iban is not None

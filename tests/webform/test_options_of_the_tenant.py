@@ -11,7 +11,7 @@ from form_walks import begin, offered, to_accounts, walk
 from kontor.services.runtime import Clock
 from tenants import create_tenant
 
-LOGIN = "demo1+wuensche"
+LOGIN = "test_products+wuensche"
 BACK = {"callbackUrl": CALLBACK}
 
 

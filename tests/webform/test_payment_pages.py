@@ -32,7 +32,7 @@ async def redirecting(standing_services, http):
 
 @pytest.fixture(scope="module")
 def login():
-    return new_login("demo1")
+    return new_login("test_products")
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_an_account_that_the_tenant_has_chosen_is_shown_and_not_asked_for(payer)
 
 
 def test_another_bank_with_credentials_and_iban_and_a_wrong_pin_on_the_way(payer, owner):
-    login = new_login("demo1")
+    login = new_login("test_products")
     client, payment_id = start(payer)
     client.send("confirm").at("source").send("choose", choice="other").at("provider")
     client.log_in(login, "geheim-7", **{"account-iban": "DE00 1234"})
@@ -317,7 +317,7 @@ def test_details_that_are_fixed_cannot_be_changed_by_sending_them(payer):
 
 
 def test_three_wrong_pins_end_it(payer):
-    login = new_login("demo1")
+    login = new_login("test_products")
     client, payment_id = start(payer)
     client.send("confirm").at("source").send("choose", choice="other").at("provider")
     for attempt in range(3):

@@ -10,7 +10,7 @@ from form_walks import begin, offered, walk
 from tenants import create_tenant
 
 SESSIONS = "/customer/v2/regprotect/sessions"
-LOGIN = "demo1+sitzungen"
+LOGIN = "test_products+sitzungen"
 
 
 @pytest.fixture(scope="module")

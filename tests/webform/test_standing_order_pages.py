@@ -23,7 +23,7 @@ async def redirecting(standing_services, http):
 def payer(bank_server, redirecting):
     """A user with an account: (customer, address of its standing orders)."""
     customer = new_customer(redirecting)
-    access_id = connect_account(customer, new_login("demo1"))
+    access_id = connect_account(customer, new_login("test_products"))
     product = customer.product(access_id, "GIROKONTO")
     return customer, f"{ACCESSES}/{access_id}/{product['id']}/payment/standing-order"
 

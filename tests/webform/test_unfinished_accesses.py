@@ -60,7 +60,7 @@ def test_the_browser_that_began_goes_on_with_the_choice_of_accounts(newcomer, ow
         ("test_sca_method", "method", "demo"),
         ("test_sca_method_media", "tan", "demo"),
         ("test_decoupled", "confirmation", "demo"),
-        ("demo1", "credentials", "wrong"),
+        ("test_products", "credentials", "wrong"),
         ("test_locked", "failed", "demo"),
     ],
 )
@@ -81,12 +81,12 @@ def test_the_form_goes_on_at_the_page_where_it_was_left(newcomer, owner, kind, p
 
 
 def test_adding_the_same_id_again_goes_on_too(newcomer, owner):
-    form, eyes = to_accounts(newcomer, owner, new_login("demo1"))
+    form, eyes = to_accounts(newcomer, owner, new_login("test_products"))
     form.open(begin(newcomer, eyes.access_id)).at("accounts")
 
 
 def test_the_session_before_is_over_and_changes_nothing_any_more(newcomer, owner):
-    form, eyes = to_accounts(newcomer, owner, new_login("demo1"))
+    form, eyes = to_accounts(newcomer, owner, new_login("test_products"))
     old = form.hidden() | {"action": "confirm", "account": eyes.product_ids}
     go_on(newcomer, eyes.access_id)
     form.post(old)
@@ -116,7 +116,7 @@ def test_another_browser_goes_on_after_the_same_login_without_asking_the_bank_ag
 
 
 def test_another_login_in_another_browser_replaces_what_was_begun(newcomer, owner):
-    _, eyes = to_accounts(newcomer, owner, new_login("demo1"))
+    _, eyes = to_accounts(newcomer, owner, new_login("test_products"))
     form = other_browser(newcomer, go_on(newcomer, eyes.access_id)).log_in("leer").at("accounts")
     assert not set(offered(form)) & set(eyes.product_ids)
     form.send("confirm", account=offered(form)).returned()
@@ -125,7 +125,7 @@ def test_another_login_in_another_browser_replaces_what_was_begun(newcomer, owne
 
 
 def test_leaving_another_browser_before_the_login_leaves_the_access_as_it_was(newcomer, owner):
-    form, eyes = to_accounts(newcomer, owner, new_login("demo1"))
+    form, eyes = to_accounts(newcomer, owner, new_login("test_products"))
     other_browser(newcomer, go_on(newcomer, eyes.access_id)).at("provider").send("cancel").returned()
     eyes.see_nothing(is_stored=True)
     form.open(go_on(newcomer, eyes.access_id)).at("accounts").send("cancel").returned()
@@ -136,7 +136,7 @@ def test_leaving_another_browser_before_the_login_leaves_the_access_as_it_was(ne
 
 
 def test_deleting_all_sessions_deletes_no_access(newcomer, owner):
-    form, eyes = to_accounts(newcomer, owner, new_login("demo1"))
+    form, eyes = to_accounts(newcomer, owner, new_login("test_products"))
     waiting = begin(newcomer, new_id())
     assert newcomer.delete(SESSIONS).status_code == 200
     eyes.see_nothing(is_stored=True)
@@ -146,7 +146,7 @@ def test_deleting_all_sessions_deletes_no_access(newcomer, owner):
 
 
 async def test_what_is_not_gone_on_with_is_deleted_a_day_after_its_session(newcomer, owner, services):
-    form, eyes = to_accounts(newcomer, owner, new_login("demo1"))
+    form, eyes = to_accounts(newcomer, owner, new_login("test_products"))
     let_pass(owner, newcomer, timedelta(hours=23))
     await services.housekeeping.clean()
     assert form.reload().returned()["baReentry"] == "SESSION_EXPIRED"
@@ -158,7 +158,7 @@ async def test_what_is_not_gone_on_with_is_deleted_a_day_after_its_session(newco
 
 
 async def test_a_finished_access_outlives_its_session(newcomer, owner, services):
-    form, eyes = to_accounts(newcomer, owner, new_login("demo1"))
+    form, eyes = to_accounts(newcomer, owner, new_login("test_products"))
     form.send("confirm", account=eyes.product_ids).returned()
     let_pass(owner, newcomer, timedelta(hours=25))
     await services.housekeeping.clean()
@@ -170,7 +170,7 @@ def test_the_bank_is_asked_in_the_background_only_after_the_choice(newcomer, own
         row = owner.execute("select next_refresh_at from accesses where id = %s", [eyes.access_id]).fetchone()
         return row and row[0]
 
-    form, eyes = to_accounts(newcomer, owner, new_login("demo1"))
+    form, eyes = to_accounts(newcomer, owner, new_login("test_products"))
     assert read_schedule() is None
     form.send("confirm", account=eyes.product_ids).returned()
     wait_for(read_schedule, lambda found: found is not None)
@@ -179,7 +179,7 @@ def test_the_bank_is_asked_in_the_background_only_after_the_choice(newcomer, own
 @pytest.mark.parametrize("moment", ["access.select", "redirect.end"])
 async def test_a_choice_is_stored_whole_or_not_at_all(newcomer, owner, services, monkeypatch, moment):
     """A process that dies within it leaves everything as it was, and the user chooses again."""
-    form, eyes = to_accounts(newcomer, owner, new_login("demo1"))
+    form, eyes = to_accounts(newcomer, owner, new_login("test_products"))
     session = await services.redirects.find_session(Secret(form.http.cookies["kontor-form"]))
     record = form_sessions.record
 
@@ -205,6 +205,6 @@ async def _offered(services, session):
 
 
 def test_asking_for_a_refresh_leads_to_the_form(newcomer, owner):
-    _, eyes = to_accounts(newcomer, owner, new_login("demo1"))
+    _, eyes = to_accounts(newcomer, owner, new_login("test_products"))
     assert newcomer.refresh(eyes.access_id).status_code == 451
     eyes.see_nothing(is_stored=True)

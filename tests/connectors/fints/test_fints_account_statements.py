@@ -17,6 +17,7 @@ from kontor.connectors.traces.masking import Mask
 from kontor.demobank.fints import account_statements as bank_statements
 from kontor.demobank.fints import parameters
 from kontor.demobank.fints.modes import Mode
+from kontor.domain.accesses import History
 from kontor.domain.account_statements import (
     MAX_PER_FETCH,
     StatementFormat,
@@ -27,7 +28,7 @@ from kontor.domain.account_statements import (
 
 pytestmark = pytest.mark.filterwarnings("ignore::fints.parser.FinTSParserWarning")
 STATEMENTS = {"HKKAU", "HKEKA", "HKEKP", "HKQTG"}
-WANTED = Fetch(statements={})
+WANTED = Fetch(statements={}, history=History.RECENT)
 
 
 @pytest.fixture

@@ -24,7 +24,9 @@ CARD = "4871000011112222"
 def customer_at(bank_with, request):
     """New customers, the same ones in every run: the login decides the bookings."""
     numbers, name = count(), sha256(request.node.name.encode()).hexdigest()[:8]
-    return lambda *modes, login="demo1", **facts: Payer(bank_with(*modes), f"{login}+{name}{next(numbers)}", **facts)
+    return lambda *modes, login="test_products", **facts: Payer(
+        bank_with(*modes), f"{login}+{name}{next(numbers)}", **facts
+    )
 
 
 def list_merchants(rows):
@@ -46,7 +48,7 @@ def fetch(payer, job=None, state=None):
 
 @pytest.mark.parametrize("modes", [(Mode.CARDS_APART,), ()], ids=["apart", "as an account"])
 def test_a_card_has_balance_and_bookings(customer_at, modes):
-    payer = customer_at(*modes)
+    payer = customer_at(*modes, login="demo1")
     card = find_card(payer)
     products, fetched = fetch(payer, Fetch(history=History.ALL))
     product = next(product for product in products if product.key == card.product.key)

@@ -241,7 +241,7 @@ def test_who_would_have_to_authenticate_is_not_bothered_by_a_look_up(pay_as):
 
 def test_an_account_the_bank_does_not_know_pays_nothing(pay_as):
     payer = pay_as(SMALL)
-    other = pay_as("demo1").make()
+    other = pay_as("test_products").make()
     failed = payer.begin(other)
     assert failed.kind is FailureKind.NOT_SUPPORTED
     assert payer.asked == 0

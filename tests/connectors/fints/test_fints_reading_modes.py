@@ -26,7 +26,9 @@ ORDERS = {"HKSAL", "HKCAZ", "HKKAZ"}
 def reader_at(bank_with, request):
     """New customers, the same ones in every run: the login decides the bookings."""
     numbers, name = count(), sha256(request.node.name.encode()).hexdigest()[:8]
-    return lambda *modes, login="student", **facts: Payer(bank_with(*modes), f"{login}+{name}{next(numbers)}", **facts)
+    return lambda *modes, login="test_student", **facts: Payer(
+        bank_with(*modes), f"{login}+{name}{next(numbers)}", **facts
+    )
 
 
 def fetch(payer, job=None, state=None):
@@ -94,7 +96,7 @@ def test_an_answer_of_many_documents_is_read_whole(bank_with):
 def test_old_bookings_are_fetched_of_the_accounts_for_which_they_are_wanted(
     bank_with, history, is_old_giro, is_old_saving
 ):
-    payer = Payer(bank_with(), "demo1+zahlungskonten")
+    payer = Payer(bank_with(), "test_products+zahlungskonten")
     headers, fetched = fetch(payer, Fetch(history=history))
     keys = {product.category: product.key for product in reversed(headers.products)}
     limit = TODAY - timedelta(days=92)
@@ -144,7 +146,7 @@ def test_a_bank_with_one_step_is_asked_without_a_tan(reader_at):
 
 
 def test_an_unknown_registration_is_no_wrong_pin(bank_with):
-    payer = Payer(bank_with(Mode.REGISTRATION_REFUSED), "student")
+    payer = Payer(bank_with(Mode.REGISTRATION_REFUSED), "test_student")
     failed = payer.connect().begin(PROVIDER, payer.credentials, Fetch(), None, payer.context)
     assert isinstance(failed, Failed), failed
     assert (failed.kind, "9952" in failed.detail) == (FailureKind.INTERNAL, True)
@@ -182,7 +184,7 @@ def test_a_depot_is_worth_what_its_positions_are(reader_at, modes):
 
 
 def test_devices_and_the_banks_name_are_told_with_every_fetch(reader_at):
-    headers, _ = fetch(reader_at(login="demo1"))
+    headers, _ = fetch(reader_at(login="test_products"))
     assert {product.institution for product in headers.products} == {DEMO_BANK}
     payer = reader_at(login="test_bank_message")
     headers, _ = fetch(payer)

@@ -69,7 +69,7 @@ BAD = {
     "text": b"hello",
     "only head and end": plain(),
     "no preparation": plain(IDENTIFICATION),
-    "unsigned customer": plain(make_segment("HKIDN", 2, BANK, "demo1", 0, 1), PREPARATION),
+    "unsigned customer": plain(make_segment("HKIDN", 2, BANK, "test_products", 0, 1), PREPARATION),
     "other bank": plain(make_segment("HKIDN", 2, ("280", "12345678"), "9999999999", 0, 0), PREPARATION),
     "old identification": plain(make_segment("HKIDN", 1, BANK, "9999999999", 0, 0), PREPARATION),
     "unknown dialogue": plain(make_segment("HKEND", 1, "x"), dialogue="unknown"),

@@ -40,13 +40,13 @@ def test_anybody_may_ask_what_the_bank_offers(fints_bank: FintsBankUnderTest):
 
 
 def test_parameters_come_in_the_order_clients_insist_on_and_only_when_they_are_new(fints_bank: FintsBankUnderTest):
-    talk = Talk(fints_bank.bank, "student+order")
+    talk = Talk(fints_bank.bank, "test_student+order")
     heard = talk.begin(make_segment("HKSYN", 3, 0))
     codes = [segment.code for segment in heard.segments]
     assert codes.index("HIBPA") < codes.index("HIUPA") < codes.index("HISYN")
-    again = Talk(fints_bank.bank, "student+order", system=heard.find("HISYN").read(1))
+    again = Talk(fints_bank.bank, "test_student+order", system=heard.find("HISYN").read(1))
     known = again.send(
-        make_segment("HKIDN", 2, BANK, "student+order", again.system, 1),
+        make_segment("HKIDN", 2, BANK, "test_student+order", again.system, 1),
         make_segment("HKVVB", 3, heard.find("HIBPA").read(1), heard.find("HIUPA").read(2), 1, "KONTORTEST", "1.0"),
     )
     assert not known.find_all("HIBPA")
@@ -55,13 +55,13 @@ def test_parameters_come_in_the_order_clients_insist_on_and_only_when_they_are_n
 
 def test_the_third_wrong_pin_locks_the_customer(fints_bank: FintsBankUnderTest):
     def knock(pin: str) -> list[str]:
-        return Talk(fints_bank.bank, "student+lock", pin).begin().codes
+        return Talk(fints_bank.bank, "test_student+lock", pin).begin().codes
 
     assert ["9942" in knock("wrong") for _ in range(2)] == [True, True]
     third = knock("wrong")
     assert {"3938", "9931", "9800"} <= set(third)
     assert "9931" in knock("demo"), "the right PIN does not help any more"
-    assert "9800" not in Talk(fints_bank.bank, "student+free").begin().codes
+    assert "9800" not in Talk(fints_bank.bank, "test_student+free").begin().codes
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_logins_that_do_not_get_in_hear_why(fints_bank: FintsBankUnderTest, logi
 
 def test_a_bank_under_maintenance_says_so_to_everybody(fints_bank: FintsBankUnderTest):
     closed = FintsBank(fints_bank.memory, FintsOptions("x", is_under_maintenance=True), fints_bank.bank._read_time)
-    assert {"9030", "9800"} <= set(Talk(closed, "student").begin().codes)
+    assert {"9030", "9800"} <= set(Talk(closed, "test_student").begin().codes)
 
 
 def test_who_must_authenticate_sees_nothing_before(fints_bank: FintsBankUnderTest):
@@ -155,25 +155,25 @@ def test_pictures_and_flicker_codes_come_with_the_challenge(fints_bank: FintsBan
 
 
 def test_a_method_that_is_not_the_customers_is_refused(fints_bank: FintsBankUnderTest):
-    heard = Talk(fints_bank.bank, "student", function="913").begin(make_tan())
+    heard = Talk(fints_bank.bank, "test_student", function="913").begin(make_tan())
     assert {"9380", "9800"} <= set(heard.codes)
     assert heard.parameter("3920") == "901"
 
 
 def test_two_dialogues_at_once_do_not_see_each_other(fints_bank: FintsBankUnderTest):
-    talk, other = open_talk(fints_bank.bank, "student+one"), open_talk(fints_bank.bank, "rente+two")
+    talk, other = open_talk(fints_bank.bank, "test_student+one"), open_talk(fints_bank.bank, "rente+two")
     first = talk.send(make_segment("HKSPA", 1)).find("HISPA").read(1, 1)
     second = other.send(make_segment("HKSPA", 1)).find("HISPA").read(1, 1)
     assert first != second
     foreign = make_segment("HKSAL", 7, (second, "KONTDEFFXXX"), "N")
     assert "9210" in talk.send(foreign).codes
-    stolen = Talk(fints_bank.bank, "student+one", function="901")
+    stolen = Talk(fints_bank.bank, "test_student+one", function="901")
     stolen.dialogue_id, stolen.number = other.dialogue_id, other.number
     assert {"9340", "9800"} <= set(stolen.send(make_segment("HKSPA", 1)).codes)
 
 
 def test_a_message_out_of_turn_ends_the_dialogue(fints_bank: FintsBankUnderTest):
-    talk = open_talk(fints_bank.bank, "student+turn")
+    talk = open_talk(fints_bank.bank, "test_student+turn")
     talk.number += 3
     assert {"9010", "9800"} <= set(talk.send(make_segment("HKSPA", 1)).codes)
     talk.number = 1
@@ -181,7 +181,7 @@ def test_a_message_out_of_turn_ends_the_dialogue(fints_bank: FintsBankUnderTest)
 
 
 def test_a_dialogue_ends_with_hkend(fints_bank: FintsBankUnderTest):
-    talk = open_talk(fints_bank.bank, "student+end")
+    talk = open_talk(fints_bank.bank, "test_student+end")
     assert "0100" in talk.send(make_segment("HKEND", 1, talk.dialogue_id)).codes
     assert "9010" in talk.send(make_segment("HKSPA", 1)).codes
 
@@ -204,7 +204,7 @@ def test_idle_dialogues_are_forgotten_and_there_are_not_too_many():
 
 
 def test_balances_come_in_every_version(fints_bank: FintsBankUnderTest):
-    talk = Talk(fints_bank.bank, "student+versions", function="901", system="abc")
+    talk = Talk(fints_bank.bank, "test_student+versions", function="901", system="abc")
     account = find_account(talk.begin(make_tan()))
     shown = []
     for version in (5, 6, 7):

@@ -50,7 +50,7 @@ def bank(settings, faults, tmp_path_factory):
 @pytest.fixture
 def talk(bank, request):
     """Each test has its own customer, the same in every run: the login decides which bookings are wrong."""
-    login = f"student+{sha256(request.node.name.encode()).hexdigest()[:8]}"
+    login = f"test_student+{sha256(request.node.name.encode()).hexdigest()[:8]}"
     return Talk(HttpBank(bank), login, function="901", system="abc")
 
 
@@ -186,7 +186,7 @@ def test_amounts_have_the_wrong_sign_or_twelve_decimals_and_balances_stay_right(
 @pytest.mark.parametrize(("pays_twice", "expected"), [(False, 1), (True, 2)])
 def test_an_order_that_arrives_twice_is_booked_once_or_twice(settings, tmp_path, owner, pays_twice, expected):
     with running_fints_bank(settings, tmp_path, pays_twice=pays_twice) as bank:
-        login = f"demo1+{uuid4().hex[:8]}"
+        login = f"test_products+{uuid4().hex[:8]}"
         message_id = uuid4().hex
         for _ in range(2):
             talk = Talk(HttpBank(bank), login, function="901", system="abc")
@@ -203,7 +203,7 @@ def test_an_order_that_arrives_twice_is_booked_once_or_twice(settings, tmp_path,
 @pytest.mark.parametrize(("pays_twice", "expected"), [(False, 1), (True, 2)])
 def test_a_tan_that_is_sent_twice_books_once_or_twice(settings, tmp_path, owner, pays_twice, expected):
     with running_fints_bank(settings, tmp_path, pays_twice=pays_twice) as bank:
-        login = f"demo1+{uuid4().hex[:8]}"
+        login = f"test_products+{uuid4().hex[:8]}"
         talk = Talk(HttpBank(bank), login, function="901", system="abc")
         account = begin(talk)
         pain = write_pain(account[0], ("Erika Muster", SHOP, "12.34"))

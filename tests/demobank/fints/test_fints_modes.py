@@ -20,7 +20,7 @@ CHECK = make_segment("HKVPP", 1, REPORT)
 def begin(settings, tmp_path):
     """A dialogue with a bank in these modes, and the customer's account."""
 
-    def start(*modes, login="demo1+modes", function="901", profile=2):
+    def start(*modes, login="test_products+modes", function="901", profile=2):
         with running_fints_bank(settings, tmp_path, modes=frozenset(modes)) as bank:
             talk = Talk(bank.bank, login, function=function, system="abc", profile=profile)
             return talk, talk.begin(make_tan())

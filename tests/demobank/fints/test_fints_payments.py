@@ -61,7 +61,7 @@ class Payer:
 
 @pytest.mark.parametrize("code", ["HKCCS", "HKIPZ"])
 def test_a_payment_is_booked_once_and_seen_by_every_way(fints_bank: FintsBankUnderTest, code: str):
-    payer = Payer(fints_bank, f"demo1+pay{code}")
+    payer = Payer(fints_bank, f"test_products+pay{code}")
     before = payer.read_balance()
     challenge = payer.order(CHECK, code=code)
     assert {"0020", "0025", "0030"} <= set(challenge.codes)
@@ -83,23 +83,23 @@ def test_both_ways_on_the_wire_know_one_customer():
 
 
 def test_an_unknown_payee_check_stops_the_order(fints_bank: FintsBankUnderTest):
-    payer = Payer(fints_bank, "demo1+unknowncheck")
+    payer = Payer(fints_bank, "test_products+unknowncheck")
     before = payer.read_balance()
     challenge = payer.order(CHECK)
     refused = payer.talk.confirm(challenge, "2", make_segment("HKVPA", 1, b"no such check"))
     assert {"9210", "9800"} <= set(refused.codes)
-    assert Payer(fints_bank, "demo1+unknowncheck").read_balance() == before
+    assert Payer(fints_bank, "test_products+unknowncheck").read_balance() == before
 
 
 def test_a_payment_without_its_tan_is_not_booked(fints_bank: FintsBankUnderTest):
-    payer = Payer(fints_bank, "demo1+notan")
+    payer = Payer(fints_bank, "test_products+notan")
     before = payer.read_balance()
     challenge = payer.order()
     for _ in range(2):
         assert "9941" in payer.talk.confirm(challenge, "1").codes
     assert {"9941", "9800"} <= set(payer.talk.confirm(challenge, "3").codes)
     assert "9010" in payer.talk.confirm(challenge, "2").codes
-    other = Payer(fints_bank, "demo1+notan")
+    other = Payer(fints_bank, "test_products+notan")
     assert other.read_balance() == before
     foreign = other.talk.confirm(challenge, "2")
     assert "9951" in foreign.codes, "a challenge belongs to its dialogue"
@@ -108,7 +108,7 @@ def test_a_payment_without_its_tan_is_not_booked(fints_bank: FintsBankUnderTest)
 
 
 def test_a_cancelled_order_is_gone(fints_bank: FintsBankUnderTest):
-    payer = Payer(fints_bank, "demo1+cancel")
+    payer = Payer(fints_bank, "test_products+cancel")
     challenge = payer.order()
     reference = challenge.find("HITAN").read(3)
     cancelled = payer.talk.send(make_tan("2", reference=reference, cancel="J"))
@@ -117,7 +117,7 @@ def test_a_cancelled_order_is_gone(fints_bank: FintsBankUnderTest):
 
 
 def test_the_same_message_pays_once(fints_bank: FintsBankUnderTest):
-    payer = Payer(fints_bank, "demo1+twice")
+    payer = Payer(fints_bank, "test_products+twice")
     pain = write_pain(payer.iban, ("Erika Muster", SHOP, "5.00"), message_id=str(uuid4()))
     before = payer.read_balance()
     assert payer.talk.confirm(payer.order(pain=pain), "2").codes[0] == "0010"
@@ -158,7 +158,7 @@ def test_a_payee_that_does_not_fit_must_be_approved(fints_bank: FintsBankUnderTe
 
 
 def test_a_bulk_is_verified_by_polling(fints_bank: FintsBankUnderTest):
-    payer = Payer(fints_bank, "demo1+bulk")
+    payer = Payer(fints_bank, "test_products+bulk")
     before = payer.read_balance()
     names = [("Erika Muster", SHOP, "1.00"), ("Anna Andere", "DE71999999990000000009", "2.50")]
     pain = write_pain(payer.iban, *names)
@@ -179,7 +179,7 @@ def test_a_bulk_is_verified_by_polling(fints_bank: FintsBankUnderTest):
 
 
 def test_a_payment_on_a_later_day_is_accepted(fints_bank: FintsBankUnderTest):
-    payer = Payer(fints_bank, "demo1+later")
+    payer = Payer(fints_bank, "test_products+later")
     before = payer.read_balance()
     pain = write_pain(payer.iban, ("Erika Muster", SHOP, "7.00"), day=fints_bank.today + timedelta(days=3))
     paid = payer.talk.confirm(payer.order(pain=pain), "2")
@@ -191,19 +191,19 @@ def test_a_payment_on_a_later_day_is_accepted(fints_bank: FintsBankUnderTest):
     ("iban", "amount"), [("DE93999999990000000001", "1.00"), (SHOP, "99999999.00")], ids=["refused", "no funds"]
 )
 def test_a_refusal_comes_after_the_tan(fints_bank: FintsBankUnderTest, iban: str, amount: str):
-    payer = Payer(fints_bank, "demo1+refused")
+    payer = Payer(fints_bank, "test_products+refused")
     challenge = payer.order(pain=write_pain(payer.iban, ("Erika Muster", iban, amount)))
     assert "0030" in challenge.codes
     assert "9210" in payer.talk.confirm(challenge, "2").codes
 
 
 def test_an_answer_that_is_lost_leaves_the_booking(fints_bank: FintsBankUnderTest):
-    payer = Payer(fints_bank, "demo1+lost")
+    payer = Payer(fints_bank, "test_products+lost")
     before = payer.read_balance()
     challenge = payer.order(pain=write_pain(payer.iban, ("Erika Muster", "DE12999999990000000004", "3.00")))
     with pytest.raises(LostAnswerError):
         payer.talk.confirm(challenge, "2")
-    assert Payer(fints_bank, "demo1+lost").read_balance() == before - 3
+    assert Payer(fints_bank, "test_products+lost").read_balance() == before - 3
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_an_answer_that_is_lost_leaves_the_booking(fints_bank: FintsBankUnderTes
     ],
 )
 def test_orders_that_cannot_be_read_are_refused(fints_bank: FintsBankUnderTest, pain: bytes):
-    payer = Payer(fints_bank, "demo1+unreadable")
+    payer = Payer(fints_bank, "test_products+unreadable")
     heard = payer.talk.send(make_order("HKCCS", payer.account, pain), make_tan(order="HKCCS"))
     assert "9210" in heard.codes
 
@@ -235,14 +235,14 @@ def test_orders_that_cannot_be_read_are_refused(fints_bank: FintsBankUnderTest, 
     ],
 )
 def test_orders_that_make_no_sense_are_refused_before_any_tan(fints_bank: FintsBankUnderTest, code, orders, total):
-    payer = Payer(fints_bank, "demo1+senseless")
+    payer = Payer(fints_bank, "test_products+senseless")
     heard = payer.order(code=code, pain=write_pain(payer.iban, *orders), total=total)
     assert "9210" in heard.codes
     assert not heard.find_all("HITAN")
 
 
 def test_nobody_pays_from_an_account_of_others(fints_bank: FintsBankUnderTest):
-    payer, other = Payer(fints_bank, "demo1+mine"), Payer(fints_bank, "demo1+yours")
+    payer, other = Payer(fints_bank, "test_products+mine"), Payer(fints_bank, "test_products+yours")
     stolen = write_pain(other.iban, ("Erika Muster", SHOP, "1.00"))
     assert "9210" in payer.order(pain=stolen).codes
     assert "9210" in payer.talk.send(make_order("HKCCS", other.account, stolen), make_tan(order="HKCCS")).codes
@@ -258,7 +258,7 @@ def list_dated(payer: Payer, touchdown: str | None = None) -> Heard:
 
 
 def test_a_dated_order_is_accepted_listed_until_its_day_and_booked_then(fints_bank: FintsBankUnderTest):
-    payer = Payer(fints_bank, "demo1+dated")
+    payer = Payer(fints_bank, "test_products+dated")
     before = payer.read_balance()
     assert "3010" in list_dated(payer).codes
     for days in (40, 18):
@@ -278,7 +278,7 @@ def test_a_dated_order_is_accepted_listed_until_its_day_and_booked_then(fints_ba
 
 @pytest.mark.parametrize("days", [None, 0, 366])
 def test_a_dated_order_without_a_day_within_the_limits_is_refused(fints_bank: FintsBankUnderTest, days: int | None):
-    payer = Payer(fints_bank, "demo1+undated")
+    payer = Payer(fints_bank, "test_products+undated")
     day = None if days is None else fints_bank.today + timedelta(days=days)
     pain = write_pain(payer.iban, ("Erika Muster", SHOP, "12.34"), day=day)
     assert "9210" in payer.order(CHECK, code="HKCSE", pain=pain).codes
@@ -286,5 +286,5 @@ def test_a_dated_order_without_a_day_within_the_limits_is_refused(fints_bank: Fi
 
 
 def test_a_list_of_dated_orders_in_a_form_that_the_bank_does_not_write_is_refused(fints_bank: FintsBankUnderTest):
-    payer = Payer(fints_bank, "demo1+oldform")
+    payer = Payer(fints_bank, "test_products+oldform")
     assert "9210" in payer.talk.send(make_segment("HKCSB", 1, payer.account, "urn:swift:xsd:$pain.001.002.03")).codes

@@ -129,7 +129,7 @@ def test_a_customer_may_be_identified_later(caller):
 
 
 def test_pages_hold_every_booking_once(xs2a_bank):
-    caller = Caller(xs2a_bank.url, new_login("student"))
+    caller = Caller(xs2a_bank.url, new_login("test_student"))
     caller.get_consent()
     account = caller.call("GET", "/v1/accounts").json()["accounts"][0]
     link = f"{account['_links']['transactions']['href']}?bookingStatus=both&dateFrom=2026-06-01"
@@ -147,7 +147,7 @@ def test_pages_hold_every_booking_once(xs2a_bank):
 
 
 def test_an_account_of_several_currencies_has_a_balance_in_each(xs2a_bank):
-    caller = Caller(xs2a_bank.url, new_login("demo1"))
+    caller = Caller(xs2a_bank.url, new_login("test_products"))
     caller.get_consent()
     accounts = caller.call("GET", "/v1/accounts?withBalance=true").json()["accounts"]
     several = next(account for account in accounts if account["currency"] == "XXX")

@@ -28,7 +28,7 @@ def bank(settings, faults):
 @pytest.fixture
 def caller(bank, request):
     """Each test has its own customer, the same in every run: the login decides which bookings are wrong."""
-    caller = Caller(bank.url, f"student+{sha256(request.node.name.encode()).hexdigest()[:12]}")
+    caller = Caller(bank.url, f"test_student+{sha256(request.node.name.encode()).hexdigest()[:12]}")
     caller.get_consent()
     yield caller
     caller.close()
@@ -159,7 +159,7 @@ def test_amounts_have_the_wrong_sign_or_twelve_decimals(faults, caller):
 @pytest.mark.parametrize(("pays_twice", "expected"), [(False, 1), (True, 2)])
 @pytest.mark.parametrize("repeats", ["order", "authorisation", "tan"])
 def test_an_order_that_arrives_twice_is_booked_once_or_twice(settings, owner, repeats, pays_twice, expected):
-    login = new_login("demo1")
+    login = new_login("test_products")
     with running_xs2a_bank(settings, pays_twice=pays_twice) as bank:
         caller = Caller(bank.url, login)
         order = make_order(login)

@@ -78,7 +78,7 @@ def test_prism_finds_requests_that_break_the_contract(service, prism):
 @pytest.mark.official
 def test_every_message_keeps_to_the_schemas_of_the_contract(service, contract):
     """Without a proxy between: each exchange as the connector has recorded it."""
-    dialogue = ServiceDialogue(service.make_connector(), "demo1")
+    dialogue = ServiceDialogue(service.make_connector(), "test_products")
     kept = dialogue.fetch().connector_state
     dialogue.finish(dialogue.authorise(Fetch(is_renewal=True), kept))
     checked = set()

@@ -35,7 +35,7 @@ def find_accounts(peer: AqBanking) -> dict[str, str]:
 
 
 def test_accounts_balances_and_transactions_are_those_of_the_books(fints_bank: FintsBankUnderTest, tmp_path: Path):
-    books = Books(fints_bank, "student+aq")
+    books = Books(fints_bank, "test_student+aq")
     peer = sign_up(fints_bank, tmp_path / "aq", books.login)
     accounts = find_accounts(peer)
     assert set(accounts) == {account.product.iban for account in books.accounts}
@@ -61,7 +61,7 @@ def test_accounts_balances_and_transactions_are_those_of_the_books(fints_bank: F
 
 
 def test_a_transfer_with_its_tan_is_booked(fints_bank: FintsBankUnderTest, tmp_path: Path):
-    books = Books(fints_bank, "demo1+aqpay")
+    books = Books(fints_bank, "test_products+aqpay")
     peer = sign_up(fints_bank, tmp_path / "aq", books.login)
     number = find_accounts(peer)[books.accounts[0].product.iban or ""]
     # It learns which SEPA formats an account can do.
@@ -108,7 +108,7 @@ def test_statements_are_fetched_and_acknowledged(
     offered = {name: value for name, value in parameters.BUSINESSES.items() if name not in ("HKEKA", "HKEKP")}
     version = 5 if code == "HKEKA" else 1
     monkeypatch.setattr(parameters, "BUSINESSES", offered | {code: ((version,), False)})
-    books = Books(fints_bank, f"student+aq-{code}")
+    books = Books(fints_bank, f"test_student+aq-{code}")
     peer = sign_up(fints_bank, tmp_path / "aq", books.login)
     number = find_accounts(peer)[books.accounts[0].product.iban or ""]
     request = ("request", f"--aid={number}", "--estatements", f"--ctxfile={tmp_path / 'context'}")

@@ -58,7 +58,7 @@ def find_rows(rows: list[list[str]], word: str) -> list[list[str]]:
 def test_accounts_balances_and_transactions_are_those_of_the_books(
     fints_bank: FintsBankUnderTest, classes: Path, tmp_path: Path
 ):
-    books = Books(fints_bank, "student+java")
+    books = Books(fints_bank, "test_student+java")
     rows = run_peer(fints_bank, classes, tmp_path, books.login, "901:2", str(SINCE))
     assert [row[1] for row in find_rows(rows, "account")] == [account.product.iban for account in books.accounts]
     balances = [Decimal(row[0]) for row in find_rows(rows, "balance")]
@@ -115,7 +115,7 @@ def test_statements_are_fetched_by_number_or_until_they_are_acknowledged(
     monkeypatch.setattr("kontor.connectors.demo.account_statements.MAX_MONTHS", 4)
     offered = {name: value for name, value in parameters.BUSINESSES.items() if name not in ("HKEKA", "HKEKP")}
     monkeypatch.setattr(parameters, "BUSINESSES", offered | {code: ((version,), False)})
-    books = Books(fints_bank, f"student+java-{code}{version}")
+    books = Books(fints_bank, f"test_student+java-{code}{version}")
     expected = books.list_statements()
     wanted = expected[1]
     rows = run_peer(

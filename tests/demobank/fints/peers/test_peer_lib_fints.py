@@ -35,7 +35,7 @@ def read_days(rows: list[Any]) -> list[tuple[str, Decimal]]:
 
 
 def test_everything_of_a_customer_is_read(fints_bank: FintsBankUnderTest):
-    books = Books(fints_bank, "student+node")
+    books = Books(fints_bank, "test_student+node")
     seen = read_with_lib_fints(fints_bank, books.login)
     assert seen["url"] == fints_bank.url, "it goes on with the address of HIKOM"
     assert [account["iban"] for account in seen["accounts"]] == [account.product.iban for account in books.accounts]
@@ -57,7 +57,7 @@ def test_challenges_are_answered(fints_bank: FintsBankUnderTest, login: str, tan
 
 
 def test_a_card_is_read(fints_bank: FintsBankUnderTest):
-    books = Books(fints_bank, "demo1+node")
+    books = Books(fints_bank, "test_products+node")
     place = next(place for place, account in enumerate(books.accounts) if account.product.category.is_card)
     seen = read_with_lib_fints(fints_bank, books.login)["accounts"][place]
     assert sorted(amount for _, amount in read_days(seen["card"])) == sorted(

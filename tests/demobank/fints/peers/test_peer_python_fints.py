@@ -37,7 +37,7 @@ def settle(client: FinTS3PinTanClient, response, challenges: list):
 
 
 def test_accounts_balances_and_transactions_are_those_of_the_books(fints_bank: FintsBankUnderTest):
-    books = Books(fints_bank, "student+python")
+    books = Books(fints_bank, "test_student+python")
     client = make_client(fints_bank, books.login)
     with client:
         accounts = client.get_sepa_accounts()
@@ -52,7 +52,7 @@ def test_accounts_balances_and_transactions_are_those_of_the_books(fints_bank: F
 
 
 def test_a_card_is_listed(fints_bank: FintsBankUnderTest):
-    books = Books(fints_bank, "demo1+python")
+    books = Books(fints_bank, "test_products+python")
     place, card = next(
         (place, account) for place, account in enumerate(books.accounts) if account.product.category.is_card
     )
@@ -73,7 +73,7 @@ def read_money(number: str, sign: str) -> Decimal:
 
 
 def test_a_depot_is_listed(fints_bank: FintsBankUnderTest):
-    books = Books(fints_bank, "demo1+python")
+    books = Books(fints_bank, "test_products+python")
     depot = next(account for account in books.accounts if account.positions)
     client = make_client(fints_bank, books.login)
     with client:
@@ -90,7 +90,7 @@ def test_statements_are_listed_and_fetched(
     offered = {"HKEKA": ((version,), False), "HKKAU": ((1 if version == 3 else 2,), False)}
     monkeypatch.setattr(parameters, "BUSINESSES", parameters.BUSINESSES | offered)
     monkeypatch.setattr("kontor.connectors.demo.account_statements.MAX_MONTHS", 4)
-    books = Books(fints_bank, f"student+python-statements{version}")
+    books = Books(fints_bank, f"test_student+python-statements{version}")
     expected = books.list_statements()
     client = make_client(fints_bank, books.login)
     with client:
@@ -134,7 +134,7 @@ def test_every_kind_of_challenge_opens_the_dialogue(fints_bank: FintsBankUnderTe
 
 @pytest.mark.parametrize("is_instant", [False, True])
 def test_a_transfer_with_its_tan_is_booked(fints_bank: FintsBankUnderTest, is_instant: bool):
-    books = Books(fints_bank, f"demo1+pypay{is_instant}")
+    books = Books(fints_bank, f"test_products+pypay{is_instant}")
     client = make_client(fints_bank, books.login)
     with client:
         account = client.get_sepa_accounts()[0]
@@ -164,6 +164,6 @@ def test_a_payee_that_does_not_fit_is_approved_first(fints_bank: FintsBankUnderT
 def test_wrong_pins_and_locks_are_understood(fints_bank: FintsBankUnderTest):
     for _ in range(2):
         with pytest.raises(FinTSClientPINError):
-            make_client(fints_bank, "student+pylock", "wrong")
+            make_client(fints_bank, "test_student+pylock", "wrong")
     with pytest.raises(FinTSClientTemporaryAuthError):
-        make_client(fints_bank, "student+pylock", "wrong")
+        make_client(fints_bank, "test_student+pylock", "wrong")

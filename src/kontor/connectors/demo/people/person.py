@@ -63,9 +63,13 @@ TEST_LOGINS = (
     "test_product_error",
     "test_transactions_error",
     "test_positions_error",
+    "test_products",
+    "test_student",
     "test_broken_rows",
     "test_large",
 )
+# Logins whose persona is their own; other test logins share one.
+OWN_PERSONAS = frozenset({*PERSONAS, "leer", "test_positions_error", "test_products", "test_student"})
 LARGE_COUNT = 40_000
 LARGE_MONTHS = 60
 # Direct debits are known to the bank before they are booked.
@@ -76,7 +80,7 @@ _read_draft_day = attrgetter("day")
 def find_description(login: str) -> str | None:
     """The name of the persona that a login lives as."""
     kind = login.partition("+")[0]
-    if kind in PERSONAS or kind in ("leer", "test_positions_error"):
+    if kind in OWN_PERSONAS:
         return kind
     return "test" if kind in TEST_LOGINS else None
 
