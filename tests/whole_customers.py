@@ -54,7 +54,8 @@ def make_whole_customer(server: str, tenant: Any) -> WholeCustomer:
         client.update_contract(client.list_contracts()[0].id, notice_period="P1D", minimum_term_end=end)
         assert "CONTRACT_NOTICE" in [alert.kind for alert in client.list_alerts()]
         client.add_disclosure(["contracts"], datetime.now(BERLIN).date() + timedelta(days=30))
-        client.create_credit_file("Ratenkredit")
+        disclosure = client.add_disclosure(["credit-check"], datetime.now(BERLIN).date() + timedelta(days=30))
+        client.request_credit_file_review(client.create_credit_file("Ratenkredit", disclosure.id).id, "Miete fehlt")
     shown = next(product for product in customer.products(access.id) if product["id"] == giro.id)
     return WholeCustomer(customer, access.id, shown)
 

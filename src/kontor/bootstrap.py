@@ -191,7 +191,7 @@ def make_services(
         authorizations=Authorizations(database, tokens, digests, settings.base_url),
         own_logins=OwnLogins(database, passwords),
         encryption=encryption,
-        housekeeping=Housekeeping(database, clock, refreshing),
+        housekeeping=Housekeeping(database, clock, refreshing, settings.credit_file_days),
         providers=providers,
         accesses=accesses,
         **make_transaction_services(database, clock, tagging, repetitions),

@@ -156,6 +156,7 @@ class Settings:
     erasure_log: Path | None = setting(
         None, "file that erasures are logged in, outside the database; else erasures.log in `data`"
     )
+    credit_file_days: int = setting(1095, "how long credit files are kept after their purpose has ended")
     statements: Path | None = setting(
         None, "folder with one subfolder of statement files per customer; without it the files connector is disabled"
     )

@@ -76,6 +76,7 @@ LEFT_BY_DELETION = {
     "contract_states": "a counter",
     "contracts": "those of which no transaction is left are deleted by the deletion itself; others hold ids alone",
     "credit_files": "ids of transactions and sums; signed, and kept for as long as the operator has set",
+    "credit_review_requests": "what the user asks advisers to look at again; it goes with the file",
     "data_versions": "a counter",
     "disclosures": "what the user allows advisers to read, of all accesses",
     "import_forms": "the user's description of a file, for any access",

@@ -216,7 +216,7 @@ def test_the_views_of_everybody_show_ids_states_and_times_alone(filled):
         "select c.relname, a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid"
         " where c.relnamespace = 'public'::regnamespace and c.relkind = 'v' and c.relname like 'all\\_%'"
     ).fetchall()
-    assert len({view for view, _ in rows}) == 17
+    assert len({view for view, _ in rows}) == 19
     known = re.compile(
         r"(\w+_)?(id|at|until|since|state|status|version|key|digest|pause|place)|(is|has)_\w+|consent_warned_for|fence"
         r"|lookups|attempts|all_history|failure|pseudonym|scopes"

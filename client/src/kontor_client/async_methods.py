@@ -300,6 +300,12 @@ class AsyncMethods(AsyncRunner):
     read_credit_file = awaited(credit_files.read_credit_file)
     create_credit_file = awaited(credit_files.create_credit_file)
     print_credit_file = awaited(credit_files.print_credit_file)
+    delete_credit_file = awaited(credit_files.delete_credit_file)
+    request_credit_file_review = awaited(credit_files.request_credit_file_review)
+    list_credit_file_reviews = awaited(credit_files.list_credit_file_reviews)
+    read_customer_credit_file = awaited(credit_files.read_customer_credit_file)
+    read_review_request = awaited(credit_files.read_review_request)
+    review_credit_file = awaited(credit_files.review_credit_file)
     list_signing_keys = awaited(credit_files.list_signing_keys)
 
     # Operators

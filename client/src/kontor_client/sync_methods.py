@@ -300,6 +300,12 @@ class SyncMethods(SyncRunner):
     read_credit_file = waited(credit_files.read_credit_file)
     create_credit_file = waited(credit_files.create_credit_file)
     print_credit_file = waited(credit_files.print_credit_file)
+    delete_credit_file = waited(credit_files.delete_credit_file)
+    request_credit_file_review = waited(credit_files.request_credit_file_review)
+    list_credit_file_reviews = waited(credit_files.list_credit_file_reviews)
+    read_customer_credit_file = waited(credit_files.read_customer_credit_file)
+    read_review_request = waited(credit_files.read_review_request)
+    review_credit_file = waited(credit_files.review_credit_file)
     list_signing_keys = waited(credit_files.list_signing_keys)
 
     # Operators

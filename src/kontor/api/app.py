@@ -16,6 +16,7 @@ from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import ASGIApp
 
 from kontor.api import (  # noqa: F401 (declares the operations)
+    adviser_credit_v2,
     adviser_v2,
     ai_v1,
     health,

@@ -118,5 +118,31 @@ class CreditFile:
     predecessor_id: UUID | None = None
 
 
+class ReviewStatus(StrEnum):
+    """`REQUESTED`: the customer asks for a review. `REVIEWED`: a person has looked, or there is a newer version."""
+
+    OPEN = "OPEN"
+    REQUESTED = "REQUESTED"
+    REVIEWED = "REVIEWED"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRequest:
+    comment: str
+    requested_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewEntry:
+    """A credit file in the list of what is to be reviewed; its contents are not read for it."""
+
+    user_id: UUID
+    file_id: UUID
+    version: int
+    created_at: datetime
+    requested_at: datetime | None
+    status: ReviewStatus
+
+
 # What the completeness of an account is reckoned from, by the id of the account.
 Sources = dict[str, Source]

@@ -1,11 +1,14 @@
 """Credit files of customers: inserted once, never changed."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 from uuid import UUID
 
-from kontor.domain.credit_files import CreditFile, CreditPurpose
+from kontor.domain.credit_files import CreditFile, CreditPurpose, ReviewEntry, ReviewRequest, ReviewStatus
+from kontor.domain.disclosures import DisclosureScope
 from kontor.storage.database import Connection
+from kontor.storage.disclosures import IS_VALID
 
 COLUMNS = "id, version, predecessor_id, purpose, disclosure_id, consent, created_at, document, signature"
 LIST_OWN = f"select {COLUMNS} from credit_files where user_id = %s order by created_at desc, id"
@@ -49,3 +52,88 @@ async def count_files(connection: Connection, user_id: UUID) -> int:
     row = await cursor.fetchone()
     assert row is not None
     return int(row[0])
+
+
+async def has_successor(connection: Connection, user_id: UUID, file_id: UUID) -> bool:
+    cursor = await connection.execute(
+        "select 1 from credit_files where user_id = %s and predecessor_id = %s", [user_id, file_id]
+    )
+    return await cursor.fetchone() is not None
+
+
+async def delete_file(connection: Connection, user_id: UUID, file_id: UUID) -> None:
+    await connection.execute("delete from credit_files where user_id = %s and id = %s", [user_id, file_id])
+
+
+# Reviews
+
+
+async def insert_request(connection: Connection, user_id: UUID, file_id: UUID, request: ReviewRequest) -> bool:
+    """False where there is one already."""
+    cursor = await connection.execute(
+        "insert into credit_review_requests (user_id, file_id, comment, requested_at) values (%s, %s, %s, %s)"
+        " on conflict do nothing",
+        [user_id, file_id, request.comment, request.requested_at],
+    )
+    return cursor.rowcount > 0
+
+
+async def find_request(connection: Connection, user_id: UUID, file_id: UUID) -> ReviewRequest | None:
+    cursor = await connection.execute(
+        "select comment, requested_at from credit_review_requests where user_id = %s and file_id = %s",
+        [user_id, file_id],
+    )
+    row = await cursor.fetchone()
+    return None if row is None else ReviewRequest(*row)
+
+
+# For advisers: files whose disclosure holds now. A version that a review has made, or that has a newer one, is done.
+LIST_REVIEWS = f"""
+    select * from (
+        select f.user_id, f.id, f.version, f.created_at, r.requested_at,
+            case when f.predecessor_id is not null or exists (select 1 from all_credit_files n
+                    where n.user_id = f.user_id and n.predecessor_id = f.id) then 'REVIEWED'
+                when r.requested_at is not null then 'REQUESTED'
+                else 'OPEN' end as status
+        from all_credit_files f join all_disclosures d on d.user_id = f.user_id and d.id = f.disclosure_id
+            left join all_credit_review_requests r on r.user_id = f.user_id and r.file_id = f.id
+        where {IS_VALID} and f.tenant_id = %(tenant)s and %(scope)s = any(d.scopes)
+    ) found
+    where (user_id, id) > (%(after_user)s, %(after)s) and (%(status)s::text is null or status = %(status)s)
+    order by user_id, id limit %(limit)s
+"""
+
+
+def _review_entry(row: Sequence[Any]) -> ReviewEntry:
+    user_id, file_id, version, created_at, requested_at, status = row
+    return ReviewEntry(user_id, file_id, version, created_at, requested_at, ReviewStatus(status))
+
+
+async def list_reviews(
+    connection: Connection,
+    tenant_id: UUID,
+    adviser_id: UUID,
+    today: date,
+    status: ReviewStatus | None,
+    after: tuple[UUID, UUID],
+    limit: int,
+) -> list[ReviewEntry]:
+    values = {"tenant": tenant_id, "adviser": adviser_id, "today": today, "status": status, "limit": limit}
+    values |= {"scope": str(DisclosureScope.CREDIT_CHECK), "after_user": after[0], "after": after[1]}
+    cursor = await connection.execute(LIST_REVIEWS, values)
+    return [_review_entry(row) for row in await cursor.fetchall()]
+
+
+# Retention: from the day on which the purpose has ended. That of a customer's own file ends when it is made.
+DELETE_OLD = """
+    delete from all_credit_files where (user_id, id) in (
+        select f.user_id, f.id from all_credit_files f
+            left join all_disclosures d on d.user_id = f.user_id and d.id = f.disclosure_id
+        where coalesce(least(d.withdrawn_at, d.valid_until + 1), f.created_at) <= now() - make_interval(days => %s)
+        limit %s)
+"""
+
+
+async def delete_old_files(connection: Connection, days: int, limit: int) -> int:
+    cursor = await connection.execute(DELETE_OLD, [days, limit])
+    return cursor.rowcount

@@ -33,6 +33,12 @@ FIND_VALID = f"""
     select d.id from all_disclosures d where {IS_VALID} and d.user_id = %(user)s and %(scope)s = any(d.scopes)
     order by d.adviser_id nulls last, d.valid_until desc, d.id limit 1
 """
+# A file is read by the disclosure that it was made for, and by no other.
+FIND_OF_FILE = f"""
+    select f.user_id, d.id from all_credit_files f
+        join all_disclosures d on d.user_id = f.user_id and d.id = f.disclosure_id
+    where {IS_VALID} and f.id = %(file)s and f.tenant_id = %(tenant)s and %(scope)s = any(d.scopes)
+"""
 # As the index of entries by user is made.
 LIST_READS = """
     select e.at, u.id, split_part(e.object, ' ', 5) from audit_entries e
@@ -92,6 +98,16 @@ async def find_valid(
     values = {"tenant": tenant_id, "adviser": adviser_id, "today": today, "user": user_id, "scope": str(scope)}
     row = await (await connection.execute(FIND_VALID, values)).fetchone()
     return None if row is None else row[0]
+
+
+async def find_of_file(
+    connection: Connection, tenant_id: UUID, adviser_id: UUID, today: date, file_id: UUID
+) -> tuple[UUID, UUID] | None:
+    """The customer of a credit file, and the disclosure by which the adviser may read it now."""
+    values = {"tenant": tenant_id, "adviser": adviser_id, "today": today, "file": file_id}
+    cursor = await connection.execute(FIND_OF_FILE, values | {"scope": str(DisclosureScope.CREDIT_CHECK)})
+    row = await cursor.fetchone()
+    return None if row is None else (row[0], row[1])
 
 
 async def list_reads(

@@ -56,6 +56,7 @@ LOCAL = {
     "api_keys": IDENTIFYING,
     "assistant_grants": IDENTIFYING,
     "credit_files": "few rows per user, found by advisers of the tenant",
+    "credit_review_requests": "few rows per user, found by advisers of the tenant",
     "dialogues": QUEUED,
     "disclosures": "few rows per user, found by advisers of the tenant",
     "fetches": SCHEDULED,

@@ -260,6 +260,13 @@ SECTIONS = (
         "id, version, predecessor_id, purpose, disclosure_id, consent, created_at, document, signature",
         {"user_id": WHOSE, "tenant_id": WHOSE},
     ),
+    Section(
+        "credit_review_requests",
+        "credit_review_requests",
+        "t.file_id::text",
+        "file_id, comment, requested_at",
+        {"user_id": WHOSE},
+    ),
     Section("file_imports", "file_imports", "t.id::text", "id, access_id, accounts, imported_at", {"user_id": WHOSE}),
     Section(
         "account_statements",

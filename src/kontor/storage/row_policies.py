@@ -23,6 +23,7 @@ PROTECTED = (
     "contract_states",
     "contracts",
     "credit_files",
+    "credit_review_requests",
     "data_versions",
     "dialogues",
     "disclosures",

@@ -16,7 +16,11 @@ from kontor.domain.credit_files import (
     CreditFileHead,
     Figure,
     FigureName,
+    Review,
+    ReviewEntry,
+    ReviewRequest,
     ReviewResult,
+    ReviewStatus,
     Sources,
 )
 from kontor.services.analyses import Facts
@@ -77,6 +81,43 @@ class NewKreditakte(msgspec.Struct):
     @property
     def disclosure_id(self) -> UUID | None:
         return None if self.freigabe == SELF else UUID(self.freigabe)
+
+
+Kommentar = Annotated[str, Meta(min_length=1, max_length=1000)]
+ReviewStatusWord = Annotated[Literal["UNGEPRUEFT", "ANGEFORDERT", "GEPRUEFT"], Meta(title="PruefungStatus")]
+REVIEW_STATUSES: dict[ReviewStatus, ReviewStatusWord] = {
+    ReviewStatus.OPEN: "UNGEPRUEFT",
+    ReviewStatus.REQUESTED: "ANGEFORDERT",
+    ReviewStatus.REVIEWED: "GEPRUEFT",
+}
+REVIEW_STATUSES_INSIDE = {word: status for status, word in REVIEW_STATUSES.items()}
+REVIEWS_INSIDE = {word: result for result, word in REVIEWS.items()}
+
+
+class NewPruefung(msgspec.Struct):
+    kommentar: Kommentar
+    ergebnis: ReviewWord
+
+
+class NewPruefungswunsch(msgspec.Struct):
+    kommentar: Annotated[str, Meta(min_length=1, max_length=1000, description="what is to be looked at, and why")]
+
+
+class Pruefungswunsch(msgspec.Struct):
+    kommentar: Kommentar
+    angefordertAm: Timestamp  # noqa: N815
+
+
+class PruefungEintrag(msgspec.Struct):
+    """A credit file that an adviser can read now. `angefordertAm` is there where the customer asks for a review."""
+
+    id: UUID
+    userReference: UUID  # noqa: N815
+    version: int
+    erstelltAm: Timestamp  # noqa: N815
+    status: ReviewStatusWord
+    relations: list[Relation]
+    angefordertAm: Timestamp | UnsetType = UNSET  # noqa: N815
 
 
 class Kontoluecke(msgspec.Struct):
@@ -181,10 +222,22 @@ def make_document(head: CreditFileHead, figures: CreditFigures, today: date) -> 
         datenBis=figures.last_day or UNSET,
         einwilligung=purpose.consent or UNSET,
         vorgaenger=head.predecessor_id or UNSET,
-        pruefung=UNSET
-        if review is None
-        else Pruefung(REVIEWS[review.result], review.comment, format_timestamp(review.at)),
+        pruefung=UNSET if review is None else _show_review(review),
     )
+
+
+def confirm_document(head: CreditFileHead, text: str) -> bytes:
+    """The same contents, as the next version."""
+    assert head.review is not None, "a version is confirmed by a review"
+    document = read_document(text)
+    document.id, document.version = head.id, head.version
+    document.erstelltAm = format_timestamp(head.created_at)
+    document.vorgaenger, document.pruefung = head.predecessor_id or UNSET, _show_review(head.review)
+    return canonicalize(_to_json(document))
+
+
+def _show_review(review: Review) -> Pruefung:
+    return Pruefung(REVIEWS[review.result], review.comment, format_timestamp(review.at))
 
 
 def _show_disclosure(disclosure_id: UUID | None) -> str:
@@ -234,3 +287,20 @@ def list_credit_file(file: CreditFile, urls: Urls) -> KreditakteKurz:
         relations=urls.credit_file_relations(file.id, file.predecessor_id),
         vorgaenger=file.predecessor_id or UNSET,
     )
+
+
+def show_review_entry(entry: ReviewEntry, urls: Urls) -> PruefungEintrag:
+    asked = entry.requested_at
+    return PruefungEintrag(
+        id=entry.file_id,
+        userReference=entry.user_id,
+        version=entry.version,
+        erstelltAm=format_timestamp(entry.created_at),
+        status=REVIEW_STATUSES[entry.status],
+        relations=urls.credit_review_relations(entry.file_id, is_requested=asked is not None),
+        angefordertAm=UNSET if asked is None else format_timestamp(asked),
+    )
+
+
+def show_request(request: ReviewRequest) -> Pruefungswunsch:
+    return Pruefungswunsch(request.comment, format_timestamp(request.requested_at))

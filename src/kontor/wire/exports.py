@@ -51,6 +51,7 @@ class Export(msgspec.Struct):
     disclosures: Objects
     permissions: Objects
     credit_files: Objects
+    credit_review_requests: Objects
     file_imports: Objects
     account_statements: Objects
     payments: Objects

@@ -113,6 +113,32 @@ class CreditFile(
     review: CreditFileReview | None = None
 
 
+class ReviewRequest(Model, rename={"comment": "kommentar", "requested_at": "angefordertAm"}):
+    """What the customer wants to be looked at."""
+
+    comment: str
+    requested_at: datetime
+
+
+class ReviewEntry(
+    Linked,
+    kw_only=True,
+    rename={
+        "user_reference": "userReference",
+        "created_at": "erstelltAm",
+        "requested_at": "angefordertAm",
+    },
+):
+    """A credit file that an adviser can read now."""
+
+    id: str
+    user_reference: str
+    version: int
+    created_at: datetime
+    status: str
+    requested_at: datetime | None = None
+
+
 class SigningKey(Model):
     """A JSON Web Key (RFC 7517, RFC 8037)."""
 

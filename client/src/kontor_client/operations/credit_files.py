@@ -1,10 +1,18 @@
 """Credit files: what a credit check says, signed and kept."""
 
-from kontor_client.models.credit_files import CreditFile, CreditFileEntry, SigningKey, SigningKeys
+from kontor_client.models.credit_files import (
+    CreditFile,
+    CreditFileEntry,
+    ReviewEntry,
+    ReviewRequest,
+    SigningKey,
+    SigningKeys,
+)
 from kontor_client.plans import Call, Plan, fetch, path_of, send
 
 FILES = "/customer/v2/ai/credit-files"
 SELF = "SELBST"
+REVIEWED_FILES = "/adviser/v2/credit-files"
 
 
 def list_credit_files() -> Plan[list[CreditFileEntry]]:
@@ -32,3 +40,40 @@ def print_credit_file(file_id: str) -> Plan[bytes]:
     """As PDF."""
     answer = yield from send(Call("GET", FILES + path_of(file_id), headers={"Accept": "application/pdf"}))
     return answer.content
+
+
+def delete_credit_file(file_id: str) -> Plan[None]:
+    """One that the customer made for himself."""
+    yield from send(Call("DELETE", FILES + path_of(file_id)))
+
+
+def request_credit_file_review(file_id: str, comment: str) -> Plan[None]:
+    """By an adviser who can read the file."""
+    yield from send(Call("POST", FILES + path_of(file_id, "review-requests"), json={"kommentar": comment}))
+
+
+# For advisers
+
+
+def list_credit_file_reviews(
+    status: str | None = None, *, limit: int | None = None, cursor: str | None = None
+) -> Plan[list[ReviewEntry]]:
+    """Files that this adviser can review. `status`: UNGEPRUEFT, ANGEFORDERT or GEPRUEFT."""
+    return fetch(list[ReviewEntry], REVIEWED_FILES, params={"status": status, "limit": limit, "cursor": cursor})
+
+
+def read_customer_credit_file(file_id: str) -> Plan[CreditFile]:
+    """Of a customer who allows it."""
+    return fetch(CreditFile, REVIEWED_FILES + path_of(file_id))
+
+
+def read_review_request(file_id: str) -> Plan[ReviewRequest]:
+    """What the customer wants to be looked at."""
+    return fetch(ReviewRequest, REVIEWED_FILES + path_of(file_id, "review-request"))
+
+
+def review_credit_file(file_id: str, result: str, comment: str) -> Plan[CreditFile]:
+    """The next version. `result`: BESTAETIGT keeps the figures, NEU_BERECHNET computes them anew."""
+    body = {"kommentar": comment, "ergebnis": result}
+    answer = yield from send(Call("POST", FILES + path_of(file_id, "reviews"), json=body))
+    return (yield from fetch(CreditFile, answer.headers["location"]))

@@ -1,6 +1,6 @@
 """Credit files: what a credit check says, signed and kept; as JSON, as a page, or as PDF."""
 
-from kontor.api.answers import JSON, NO_STORE, Answer, created, json_answer
+from kontor.api.answers import JSON, NO_STORE, Answer, created, empty_answer, json_answer
 from kontor.api.customer_v2.affordability import CREDIT
 from kontor.api.customer_v2.analyses import AI
 from kontor.api.media_types import choose_media_type
@@ -10,6 +10,7 @@ from kontor.wire.credit_files import (
     Kreditakte,
     KreditakteKurz,
     NewKreditakte,
+    NewPruefungswunsch,
     list_credit_file,
     show_credit_file,
     write_document,
@@ -56,6 +57,39 @@ async def read_credit_file(call: Call) -> Answer:
     """
     file_id, media_type = call.path_uuid("file-id"), choose_media_type(call.header("accept"), (JSON, HTML, PDF))
     return await show_file(call, await call.services.credit_files.read_file(call.principal, file_id), media_type)
+
+
+@operation(
+    "DELETE", FILE, success=Success(description="deleted"), errors=(404, 409), **CREDIT
+)  # fmt: skip
+async def delete_credit_file(call: Call) -> Answer:
+    """Delete a credit file that the customer made with `SELBST`.
+
+    One for an adviser is 409: withdraw the Freigabe. No adviser reads it then, and it goes when kept long enough.
+    """
+    await call.services.credit_files.delete_file(call.principal, call.path_uuid("file-id"))
+    return empty_answer()
+
+
+@operation(
+    "POST",
+    FILE + "/review-requests",
+    body=NewPruefungswunsch,
+    success=Success(201, headers={"Location": "the credit file"}),
+    errors=(404, 409),
+    **CREDIT,
+)
+async def request_credit_file_review(call: Call) -> Answer:
+    """Ask for a review of a credit file by a person.
+
+    By an adviser who can read it. 409 for a file that was made with `SELBST`, that has a newer version, or for which a
+    review has been asked for already.
+    """
+    file_id = call.path_uuid("file-id")
+    await call.services.credit_files.read_file(call.principal, file_id)
+    body = await call.json(NewPruefungswunsch)
+    await call.services.credit_files.request_review(call.principal, file_id, body.kommentar)
+    return created(f"{call.urls.credit_files}/{file_id}")
 
 
 async def show_file(call: Call, file: CreditFile, media_type: str) -> Answer:

@@ -91,21 +91,41 @@ class Disclosures:
     async def become_reader(self, principal: Principal, customer_id: UUID, scope: DisclosureScope) -> Principal:
         """The customer, as whom the analysis is read. NotFoundError without a valid disclosure.
 
-        The one place where a request leaves its own user. The read is in the audit trail before anything is read.
+        Here and in `become_reader_of_file` alone a request leaves its own user. The read is in the audit trail before
+        anything is read.
         """
         async with self._database.transaction(principal.user_id) as connection:
             disclosure_id = await disclosures.find_valid(
                 connection, principal.tenant_id, user_of(principal), self._clock.today(), customer_id, scope
             )
-            customer = await users.find_user(connection, principal.tenant_id, customer_id)
-            if disclosure_id is None or customer is None:
+            if disclosure_id is None:
                 raise NotFoundError
-            subject = f"user {customer.pseudonym} disclosure {disclosure_id} {scope}"
-            actor = auditing.name_actor(principal)
-            await auditing.record(connection, principal.tenant_id, actor, "disclosure.read", subject)
-        return replace(principal, user_id=customer.id, user_pseudonym=customer.pseudonym)
+            return await self._read_as(connection, principal, customer_id, f"disclosure {disclosure_id} {scope}")
+
+    async def become_reader_of_file(self, principal: Principal, file_id: UUID) -> Principal:
+        """As `become_reader`, for a credit file: only the disclosure that it was made for counts."""
+        async with self._database.transaction(principal.user_id) as connection:
+            found = await disclosures.find_of_file(
+                connection, principal.tenant_id, user_of(principal), self._clock.today(), file_id
+            )
+            if found is None:
+                raise NotFoundError
+            customer_id, disclosure_id = found
+            what = f"disclosure {disclosure_id} {DisclosureScope.CREDIT_CHECK} credit-file {file_id}"
+            return await self._read_as(connection, principal, customer_id, what)
 
     # Parts
+
+    @staticmethod
+    async def _read_as(connection: Connection, principal: Principal, customer_id: UUID, what: str) -> Principal:
+        customer = await users.find_user(connection, principal.tenant_id, customer_id)
+        if customer is None:
+            raise NotFoundError
+        subject = f"user {customer.pseudonym} {what}"
+        await auditing.record(
+            connection, principal.tenant_id, auditing.name_actor(principal), "disclosure.read", subject
+        )
+        return replace(principal, user_id=customer.id, user_pseudonym=customer.pseudonym)
 
     @staticmethod
     async def _name_adviser(connection: Connection, principal: Principal, adviser_id: UUID | None) -> str:

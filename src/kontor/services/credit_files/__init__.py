@@ -1,5 +1,5 @@
 """Credit files: computed, signed and kept."""
 
-from kontor.services.credit_files.credit_files import CreditFiles, WriteDocument
+from kontor.services.credit_files.credit_files import CreditFiles, ReviewWriters, WriteDocument
 
-__all__ = ["CreditFiles", "WriteDocument"]
+__all__ = ["CreditFiles", "ReviewWriters", "WriteDocument"]

@@ -1,14 +1,25 @@
 """Credit files: the credit check of a customer with a recorded consent, signed and kept as it was (ADR 0080)."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 from uuid import UUID, uuid4
 
 from kontor.analysis.credit_files import name_rules
-from kontor.domain.credit_files import CreditFile, CreditFileHead, CreditPurpose, Sources
+from kontor.domain.credit_files import (
+    CreditFile,
+    CreditFileHead,
+    CreditPurpose,
+    Review,
+    ReviewEntry,
+    ReviewRequest,
+    ReviewResult,
+    ReviewStatus,
+    Sources,
+)
 from kontor.domain.disclosures import DisclosureScope
-from kontor.domain.errors import InvalidError, NotFoundError
+from kontor.domain.errors import ConflictError, InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
 from kontor.services.analyses import Analyses, Facts
 from kontor.services.runtime import Clock
@@ -21,6 +32,15 @@ from kontor.storage.database import Connection, Database
 MOST_FILES = 200
 # A function of a module: it is called in a compute process, and gives the text that is signed.
 WriteDocument: TypeAlias = Callable[[CreditFileHead, Sources, Facts], bytes]
+NEWER = "there is a newer version of this file"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewWriters:
+    """How the next version is written: computed anew, or with the contents of the version before."""
+
+    write: WriteDocument
+    confirm: Callable[[CreditFileHead, str], bytes]
 
 
 class CreditFiles:
@@ -28,6 +48,7 @@ class CreditFiles:
         self._database = database
         self._clock = clock
         self._analyses = analyses
+        self._disclosures = analyses.disclosures
         self._vault = vault
         self._completeness = Completeness(database)
 
@@ -39,9 +60,7 @@ class CreditFiles:
     async def read_file(self, principal: Principal, file_id: UUID) -> CreditFile:
         async with self._database.connect(principal.user_id) as connection:
             found = await credit_files.find_file(connection, user_of(principal), file_id)
-        if found is None:
-            raise NotFoundError
-        return found
+        return _require(found)
 
     async def create_file(
         self, principal: Principal, text: str, disclosure_id: UUID | None, write: WriteDocument
@@ -50,7 +69,78 @@ class CreditFiles:
         async with self._database.connect(principal.user_id) as connection:
             purpose = await self._find_purpose(connection, principal, text, disclosure_id)
         head = CreditFileHead(uuid4(), 1, self._clock.now(), purpose, name_rules(), self._analyses.made_by)
-        return await self._issue(principal, head, write)
+        return await self._store(principal, principal, head, await self._compute(principal, head, write))
+
+    async def delete_file(self, principal: Principal, file_id: UUID) -> None:
+        """One that the customer has made for himself."""
+        user_id = user_of(principal)
+        async with self._database.transaction(principal.user_id) as connection:
+            await lock_data(connection, user_id)
+            file = _require(await credit_files.find_file(connection, user_id, file_id))
+            if file.purpose.disclosure_id is not None:
+                raise ConflictError("this file was made for an adviser: withdraw the freigabe, and it is kept as set")
+            await credit_files.delete_file(connection, user_id, file_id)
+            await _record(connection, principal, principal, "credit-file.delete", file)
+
+    async def request_review(self, principal: Principal, file_id: UUID, comment: str) -> None:
+        """By a person: an adviser who can read the file."""
+        user_id = user_of(principal)
+        async with self._database.transaction(principal.user_id) as connection:
+            await lock_data(connection, user_id)
+            file = _require(await credit_files.find_file(connection, user_id, file_id))
+            if file.purpose.disclosure_id is None:
+                raise ConflictError("this file was made for the customer alone: nobody else can read it")
+            if await credit_files.has_successor(connection, user_id, file_id):
+                raise ConflictError(NEWER)
+            request = ReviewRequest(comment, self._clock.now())
+            if not await credit_files.insert_request(connection, user_id, file_id, request):
+                raise ConflictError("a review of this file has been asked for already")
+            await _record(connection, principal, principal, "credit-file.request-review", file)
+
+    # For advisers
+
+    async def list_reviews(
+        self, principal: Principal, status: ReviewStatus | None, after: tuple[UUID, UUID], limit: int
+    ) -> list[ReviewEntry]:
+        """Files of customers who allow it now."""
+        async with self._database.connect(principal.user_id) as connection:
+            return await credit_files.list_reviews(
+                connection, principal.tenant_id, user_of(principal), self._clock.today(), status, after, limit
+            )
+
+    async def read_as_adviser(self, principal: Principal, file_id: UUID) -> CreditFile:
+        return await self.read_file(await self._disclosures.become_reader_of_file(principal, file_id), file_id)
+
+    async def find_request(self, principal: Principal, file_id: UUID) -> ReviewRequest:
+        """What the customer wants to be looked at."""
+        reader = await self._disclosures.become_reader_of_file(principal, file_id)
+        async with self._database.connect(reader.user_id) as connection:
+            found = await credit_files.find_request(connection, user_of(reader), file_id)
+        if found is None:
+            raise NotFoundError
+        return found
+
+    async def review_file(
+        self, principal: Principal, file_id: UUID, result: ReviewResult, comment: str, writers: ReviewWriters
+    ) -> CreditFile:
+        """The next version, which refers to this one."""
+        reader = await self._disclosures.become_reader_of_file(principal, file_id)
+        file, now = await self.read_file(reader, file_id), self._clock.now()
+        head = CreditFileHead(
+            uuid4(),
+            file.version + 1,
+            now,
+            file.purpose,
+            name_rules(),
+            self._analyses.made_by,
+            predecessor_id=file.id,
+            review=Review(result, comment, now),
+        )
+        if result is ReviewResult.CONFIRMED:
+            document = writers.confirm(head, file.document)
+        else:
+            document = await self._compute(reader, head, writers.write)
+        return await self._store(reader, principal, head, document)
 
     async def list_public_keys(self) -> list[PublicKey]:
         """Those that signatures are checked by: the newest first, and earlier ones."""
@@ -60,12 +150,14 @@ class CreditFiles:
 
     # Parts
 
-    async def _issue(self, principal: Principal, head: CreditFileHead, write: WriteDocument) -> CreditFile:
-        """The consent is looked at once more when the file is stored: it may have been withdrawn meanwhile."""
-        user_id = user_of(principal)
+    async def _compute(self, principal: Principal, head: CreditFileHead, write: WriteDocument) -> bytes:
         statements = await self._completeness.list_statements(principal)
         sources = {str(statement.stored.id): statement.source for statement in statements}
-        document = await self._analyses.answer_anew(principal, partial(write, head, sources))
+        return await self._analyses.answer_anew(principal, partial(write, head, sources))
+
+    async def _store(self, principal: Principal, actor: Principal, head: CreditFileHead, document: bytes) -> CreditFile:
+        """The consent is looked at once more: it may have been withdrawn meanwhile."""
+        user_id = user_of(principal)
         async with self._database.transaction(principal.user_id) as connection:
             key = await self._vault.load_signing_key(connection)
             await lock_data(connection, user_id)
@@ -73,6 +165,9 @@ class CreditFiles:
             await self._find_purpose(connection, principal, purpose.text, purpose.disclosure_id)
             if await credit_files.count_files(connection, user_id) >= MOST_FILES:
                 raise InvalidError(f"a user can have at most {MOST_FILES} credit files")
+            before = head.predecessor_id
+            if before is not None and await credit_files.has_successor(connection, user_id, before):
+                raise ConflictError(NEWER)
             file = CreditFile(
                 id=head.id,
                 version=head.version,
@@ -80,10 +175,11 @@ class CreditFiles:
                 purpose=purpose,
                 document=document.decode(),
                 signature=sign_detached(key, document),
-                predecessor_id=head.predecessor_id,
+                predecessor_id=before,
             )
             await credit_files.insert_file(connection, user_id, principal.tenant_id, file)
-            await _record(connection, principal, file)
+            action = "credit-file.create" if before is None else "credit-file.review"
+            await _record(connection, principal, actor, action, file)
         return file
 
     async def _find_purpose(
@@ -97,9 +193,16 @@ class CreditFiles:
         return CreditPurpose(text, disclosure_id, found.text)
 
 
-async def _record(connection: Connection, principal: Principal, file: CreditFile) -> None:
+def _require(file: CreditFile | None) -> CreditFile:
+    if file is None:
+        raise NotFoundError
+    return file
+
+
+async def _record(
+    connection: Connection, principal: Principal, actor: Principal, action: str, file: CreditFile
+) -> None:
+    """`principal` is the customer, `actor` who has done it."""
     by = "" if file.purpose.disclosure_id is None else f" disclosure {file.purpose.disclosure_id}"
     subject = f"user {principal.user_pseudonym} credit-file {file.id} version {file.version}{by}"
-    await auditing.record(
-        connection, principal.tenant_id, auditing.name_actor(principal), "credit-file.create", subject
-    )
+    await auditing.record(connection, principal.tenant_id, auditing.name_actor(actor), action, subject)

@@ -16,6 +16,7 @@ from kontor.storage import (
     assistant_grants,
     audit,
     bank_channels,
+    credit_files,
     deliveries,
     demo_bank,
     dialogues,
@@ -46,10 +47,11 @@ BATCH = 1000
 
 
 class Housekeeping:
-    def __init__(self, database: Database, clock: Clock, refreshing: Refreshing) -> None:
+    def __init__(self, database: Database, clock: Clock, refreshing: Refreshing, credit_file_days: int) -> None:
         self._database = database
         self._clock = clock
         self._refreshing = refreshing
+        self._credit_file_days = credit_file_days
 
     async def clean(self) -> None:
         """Everything that has reached its end: tokens, data that is not stored permanently, traces of old work."""
@@ -91,6 +93,7 @@ class Housekeeping:
             "users_with_old_removals": await self._one_by_one(removals.forget_old_removals),
             "users_with_old_alerts": await self._one_by_one(alerts.delete_old_alerts),
             "old_edits": await self._one_by_one(transaction_edits.forget_old_rows),
+            "old_credit_files": await self._delete_old_credit_files(),
             "old_answers": await self._once(analyses.delete_old_answers),
             "old_leases": await self._once(leases.delete_old_leases),
             "old_failures": await self._once(login_failures.delete_old_failures),
@@ -110,6 +113,11 @@ class Housekeeping:
             "dead_workers": await self._once(workers.delete_dead_workers),
         }
         log.info("housekeeping", **removed)
+
+    async def _delete_old_credit_files(self) -> int:
+        return await self._in_batches(
+            lambda connection: credit_files.delete_old_files(connection, self._credit_file_days, BATCH)
+        )
 
     async def delete_expired_accesses(self) -> int:
         """Data that is not stored permanently. Every few seconds, since it is to be gone at its end."""

@@ -1,0 +1,251 @@
+"""Advisers review credit files of customers who allow it, as long as they do; versions and retention."""
+
+import asyncio
+import json
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from test_credit_files_api import FILES, canonicalize, create, get_as, verify
+
+from advising import create_office, make_adviser
+from banking import href, narrow, new_customer
+from kontor.domain.clocks import BERLIN
+from kontor.domain.scopes import ADVISER_READ, CUSTOMER_READ
+
+DISCLOSURES = "/customer/v2/freigaben"
+REVIEWS = "/adviser/v2/credit-files"
+SOON = (datetime.now(BERLIN).date() + timedelta(days=30)).isoformat()
+CONFIRM = {"kommentar": "Angaben mit der Kundin besprochen", "ergebnis": "BESTAETIGT"}
+RECOMPUTE = {"kommentar": "Miete berichtigt", "ergebnis": "NEU_BERECHNET"}
+
+
+@pytest.fixture(scope="module")
+async def office(standing_services, shared):
+    return await create_office(standing_services, shared)
+
+
+@pytest.fixture(scope="module")
+def adviser(shared, office):
+    return make_adviser(shared, office)
+
+
+def allow(customer, adviser=None, umfang=("credit-check",)):
+    body = {"umfang": list(umfang), "gueltigBis": SOON} | ({"berater": adviser.reference} if adviser else {})
+    answer = customer.post(DISCLOSURES, body)
+    assert answer.status_code == 201, answer.text
+    return answer.headers["location"]
+
+
+def create_for(customer, adviser):
+    """The disclosure, and the id of a file that was made by it."""
+    disclosure = allow(customer, adviser)
+    return disclosure, create(customer, freigabe=disclosure.rpartition("/")[2]).rpartition("/")[2]
+
+
+def list_reviews(adviser, customer, **query):
+    found, address, query = [], REVIEWS, query | {"limit": 2}
+    while address:
+        answer = adviser.get(address, params=query)
+        assert answer.status_code == 200, answer.text
+        found += answer.json()
+        address, query = answer.links.get("next", {}).get("url"), None
+    return [entry for entry in found if entry["userReference"] == customer.reference]
+
+
+def review(adviser, name, body=CONFIRM):
+    return adviser.post(f"{FILES}/{name}/reviews", body)
+
+
+def test_the_adviser_reads_the_file_as_the_customer_does_in_each_form(customer, adviser):
+    _, name = create_for(customer, adviser)
+    own, read = customer.read(f"{FILES}/{name}"), adviser.read(f"{REVIEWS}/{name}")
+    for shown in (own, read):
+        del shown["relations"]
+    assert own == read
+    for media_type in ("text/html", "application/pdf"):
+        expected = get_as(customer, f"{FILES}/{name}", media_type)
+        assert get_as(adviser, f"{REVIEWS}/{name}", media_type).content == expected.content
+
+
+def test_each_read_is_told_to_the_customer(customer, adviser):
+    disclosure, name = create_for(customer, adviser)
+    adviser.read(f"{REVIEWS}/{name}")
+    assert [(read["umfang"], read["berater"]) for read in customer.read(f"{disclosure}/zugriffe")] == [
+        ("credit-check", adviser.reference)
+    ]
+
+
+def test_a_withdrawn_disclosure_closes_the_file_to_the_adviser_at_once_and_not_to_the_customer(customer, adviser):
+    disclosure, name = create_for(customer, adviser)
+    assert [entry["id"] for entry in list_reviews(adviser, customer)] == [name]
+    assert customer.delete(disclosure).status_code == 200
+    assert list_reviews(adviser, customer) == []
+    for answer in (adviser.get(f"{REVIEWS}/{name}"), review(adviser, name)):
+        assert answer.status_code == 404
+    assert customer.get(f"{FILES}/{name}").status_code == 200
+
+
+def test_another_disclosure_does_not_open_the_file_of_a_withdrawn_one(customer, adviser):
+    disclosure, name = create_for(customer, adviser)
+    customer.delete(disclosure)
+    allow(customer, adviser)
+    assert adviser.get(f"{REVIEWS}/{name}").status_code == 404
+    assert list_reviews(adviser, customer) == []
+
+
+def test_a_file_is_closed_to_other_advisers_and_tenants_and_one_of_the_customer_alone_to_all(
+    customer, adviser, office, shared
+):
+    _, name = create_for(customer, adviser)
+    own = create(customer).rpartition("/")[2]
+    colleague = make_adviser(shared, office)
+    assert colleague.get(f"{REVIEWS}/{name}").status_code == 404
+    assert review(colleague, name).status_code == 404
+    assert list_reviews(colleague, customer) == []
+    assert adviser.get(f"{REVIEWS}/{own}").status_code == 404
+    assert [entry["id"] for entry in list_reviews(adviser, customer)] == [name]
+    assert adviser.get(f"{REVIEWS}/{uuid4()}").status_code == 404
+
+
+def test_both_scopes_are_needed(customer, adviser, shared, office):
+    _, name = create_for(customer, adviser)
+    assert customer.get(REVIEWS).status_code == review(customer, name).status_code == 403
+    reader = make_adviser(shared, office, scope=f"{ADVISER_READ} {CUSTOMER_READ}")
+    calls = [reader.get(REVIEWS), reader.get(f"{REVIEWS}/{name}"), review(reader, name)]
+    assert [answer.status_code for answer in calls] == [403] * 3
+
+
+def test_a_confirmation_is_a_new_signed_version_with_the_same_values(customer, adviser, demo1):
+    customer, _ = demo1
+    _, name = create_for(customer, adviser)
+    before = customer.read(f"{FILES}/{name}")
+    address = review(adviser, name).headers["location"]
+    text = adviser.get(address).text
+    shown = json.loads(text)
+    assert (shown["version"], shown["vorgaenger"]) == (2, name)
+    assert shown["pruefung"] == {
+        "ergebnis": "BESTAETIGT", "kommentar": CONFIRM["kommentar"], "geprueftAm": shown["erstelltAm"],
+    }  # fmt: skip
+    assert shown["werte"] == before["werte"] != []
+    verify(customer, text, canonicalize(text))
+    assert customer.read(f"{FILES}/{name}") == before
+    new = customer.read(f"{FILES}/{shown['id']}")
+    assert customer.read(href(new, "get_vorgaenger")) == before
+    assert CONFIRM["kommentar"] in get_as(customer, f"{FILES}/{shown['id']}", "text/html").text
+
+
+def test_a_corrected_category_changes_the_recomputed_version_and_the_old_one_stays(shared, adviser):
+    customer = new_customer(shared)
+    customer.add_complete("berufseinstieg")
+    _, name = create_for(customer, adviser)
+    before = customer.read(f"{FILES}/{name}")
+    [rent] = [value for value in before["werte"] if value["name"] == "MIETE"]
+    assert rent["wert"] > 0
+    [row] = [row for row in customer.read("/customer/v2/kontoumsaetze?limit=1000") if row["id"] == rent["umsaetze"][-1]]
+    path = f"/customer/v2/bankzugaenge/{row['zugangId']}/{row['produktId']}/kontoumsaetze/{row['id']}"
+    body = {"tags": [{"systemName": "HOUSING_FURNISHING"}]}
+    changed = customer.http.put(path, json=body, headers=customer.headers)
+    assert changed.status_code == 200, changed.text
+    shown = adviser.read(review(adviser, name, RECOMPUTE).headers["location"])
+    [new] = [value for value in shown["werte"] if value["name"] == "MIETE"]
+    assert new["wert"] < rent["wert"]
+    assert row["id"] not in new["umsaetze"]
+    assert (shown["version"], shown["pruefung"]["ergebnis"]) == (2, "NEU_BERECHNET")
+    assert customer.read(f"{FILES}/{name}") == before
+
+
+def test_a_version_is_reviewed_once_also_by_two_at_the_same_time(customer, adviser):
+    _, name = create_for(customer, adviser)
+
+    async def ask():
+        return await asyncio.gather(*(asyncio.to_thread(review, adviser, name) for _ in range(3)))
+
+    assert sorted(answer.status_code for answer in asyncio.run(ask())) == [201, 409, 409]
+    assert [file["version"] for file in customer.read(FILES)] == [2, 1]
+
+
+def test_the_list_tells_what_is_asked_for_and_what_is_done(customer, adviser):
+    _, name = create_for(customer, adviser)
+    assert [entry["status"] for entry in list_reviews(adviser, customer)] == ["UNGEPRUEFT"]
+    answer = customer.post(f"{FILES}/{name}/review-requests", {"kommentar": "Die Miete fehlt"})
+    assert (answer.status_code, answer.headers["location"].rpartition("/")[2]) == (201, name)
+    [entry] = list_reviews(adviser, customer, status="ANGEFORDERT")
+    assert (entry["id"], entry["version"]) == (name, 1)
+    asked = adviser.read(href(entry, "get_review_request"))
+    assert asked == {"kommentar": "Die Miete fehlt", "angefordertAm": entry["angefordertAm"]}
+    done = adviser.post(href(entry, "add_review"), CONFIRM)
+    assert done.status_code == 201, done.text
+    assert list_reviews(adviser, customer, status="ANGEFORDERT") == []
+    assert len(list_reviews(adviser, customer, status="GEPRUEFT")) == 2
+
+
+def test_a_review_is_asked_for_once_and_not_of_ones_own_files(customer, adviser):
+    _, name = create_for(customer, adviser)
+    wish = {"kommentar": "Bitte prüfen"}
+    own = create(customer).rpartition("/")[2]
+    assert customer.post(f"{FILES}/{own}/review-requests", wish).status_code == 409
+    assert customer.post(f"{FILES}/{uuid4()}/review-requests", wish).status_code == 404
+    assert customer.post(f"{FILES}/{name}/review-requests", {"kommentar": ""}).status_code == 400
+    calls = [customer.post(f"{FILES}/{name}/review-requests", wish).status_code for _ in range(2)]
+    assert calls == [201, 409]
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [({"kommentar": ""}, "kommentar"), ({"ergebnis": "GUT"}, "ergebnis"), ({"kommentar": None}, "kommentar")],
+)
+def test_a_wrong_review_is_refused_and_the_field_named(customer, adviser, change, word):
+    _, name = create_for(customer, adviser)
+    answer = review(adviser, name, CONFIRM | change)
+    assert (answer.status_code, word in answer.json()["message"]) == (400, True)
+
+
+def test_the_adviser_who_reviewed_is_in_the_audit_trail_of_the_customer(customer, adviser):
+    _, name = create_for(customer, adviser)
+    new = review(adviser, name).headers["location"].rpartition("/")[2]
+    entries = customer.read("/customer/v2/export")["audit_entries"]
+    [entry] = [entry for entry in entries if entry["action"] == "credit-file.review"]
+    assert f"credit-file {new} version 2" in entry["object"]
+    assert "self" in entry["object"]
+    assert "self" not in entry["actor"]
+
+
+def test_a_customer_deletes_files_made_for_himself_alone(customer, adviser, shared):
+    own, (_, name) = create(customer), create_for(customer, adviser)
+    assert new_customer(shared).delete(own).status_code == 404
+    assert customer.delete(own).status_code == 200
+    assert customer.get(own).status_code == 404
+    assert customer.delete(f"{FILES}/{name}").status_code == 409
+    assert narrow(customer, CUSTOMER_READ).delete(f"{FILES}/{name}").status_code == 403
+
+
+async def test_housekeeping_deletes_files_when_they_have_been_kept_long_enough(
+    customer, adviser, owner, standing_services
+):
+    """From the end of their purpose: its making, the last day of the disclosure, or its withdrawal."""
+    own = create(customer).rpartition("/")[2]
+    (_, holding), (withdrawn, closed), (ended, over) = (create_for(customer, adviser) for _ in range(3))
+    customer.post(f"{FILES}/{closed}/review-requests", {"kommentar": "Bitte prüfen"})
+    await standing_services.housekeeping.clean()
+    assert {file["id"] for file in customer.read(FILES)} == {own, holding, closed, over}
+    customer.delete(withdrawn)
+    age = "make_interval(days => 1096)"
+    find = "id = %s and user_id = %s"
+    with owner.transaction():
+        owner.execute("set local session_replication_role = replica")
+        owner.execute(
+            f"update credit_files set created_at = created_at - {age} where user_id = %s", [customer.reference]
+        )
+        owner.execute(
+            f"update disclosures set withdrawn_at = now() - {age} where {find}",
+            [withdrawn.rpartition("/")[2], customer.reference],
+        )
+        owner.execute(
+            f"update disclosures set valid_until = current_date - 1097 where {find}",
+            [ended.rpartition("/")[2], customer.reference],
+        )
+    await standing_services.housekeeping.clean()
+    assert [file["id"] for file in customer.read(FILES)] == [holding]
+    count = owner.execute("select count(*) from credit_review_requests where user_id = %s", [customer.reference])
+    assert count.fetchone() == (0,)
