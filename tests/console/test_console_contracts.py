@@ -174,6 +174,24 @@ def test_a_price_rise_is_marked_with_its_day_and_difference(console_site, payer)
         assert "teurer seit" in text_of(visitor.get("/console/contracts"))
 
 
+def test_debits_of_a_contract_are_shown_with_letters_that_return_them(console_site, visitor):
+    customer = console_site.rich
+    debits = customer.read("/customer/v2/lastschriften")
+    debit = next(debit for debit in debits if "vertragId" in debit and len(debit["rueckgabe"]) == 2)
+    page = visitor.get(f"/console/contracts/{debit['vertragId']}").text
+    shown = page.partition('id="debits"')[2].partition("</ul>")[0]
+    assert shown.count("<li>") == min(3, sum(1 for other in debits if other.get("vertragId") == debit["vertragId"]))
+    for right, words in zip(debit["rueckgabe"], ("ohne Grund bis", "nicht autorisiert, bis"), strict=True):
+        day = datetime.fromisoformat(right["bis"]).strftime("%d.%m.%Y")
+        assert f"{words} {day} (PDF)" in shown
+    letters = [html.unescape(address) for address in re.findall(r'href="(/console/debits/[^"]+)"', shown)]
+    answer = visitor.get(letters[0])
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/pdf")
+    assert answer.content.startswith(b"%PDF-")
+    with console_site.visit(new_customer(console_site.regulated)) as stranger:
+        assert stranger.get(letters[0]).status_code == 404
+
+
 def test_the_letter_of_cancellation_is_the_apis_and_nobody_elses(console_site, payer, visitor):
     contract = payer.read(CONTRACTS)[0]["id"]
     address = f"/console/contracts/{contract}/cancellation"

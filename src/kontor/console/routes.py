@@ -61,6 +61,7 @@ def make_routes(settings: Settings, get_api: Callable[[], ASGIApp]) -> list[HTTP
         ("GET", f"{BASE}/data/export", console.download_export),
         ("GET", f"{BASE}/statements/{{access:str}}/{{product:str}}/{{statement:str}}", console.download_statement),
         ("GET", f"{BASE}/contracts/{{contract:str}}/cancellation", console.download_cancellation),
+        ("GET", f"{BASE}/debits/{{debit:str}}/letter", console.download_debit_return),
         ("GET", f"{BASE}/assets/{{name:str}}", load_assets().serve),
         ("GET", app_files.WORKER, app_files.serve_worker),
         ("GET", app_files.MANIFEST, app_files.serve_manifest),
@@ -279,6 +280,11 @@ class Console:
         query = {name: value for name, value in read_query(request).items() if value}
         path = f"/customer/v2/ai/contracts/{contract}/cancellation"
         return self._download(request, path, query, f"{BASE}/contracts/{contract}")
+
+    async def download_debit_return(self, request: AnyRequest) -> ASGIResponse:
+        """The letter that returns a direct debit."""
+        path = f"/customer/v2/lastschriften/{segment(str(request.path_params['debit']))}/rueckgabe"
+        return self._download(request, path, read_query(request), f"{BASE}/contracts")
 
     def _download(self, request: AnyRequest, path: str, query: dict[str, str], page: str) -> ASGIResponse:
         """A file of the API; `page` is where somebody gets who has to sign in first."""

@@ -9,6 +9,7 @@ from kontor.console.accesses import Product, list_products
 from kontor.console.charts import Chart, Series
 from kontor.console.contract_settings import LONGEST_NAME, list_periods, read_settings, word_period
 from kontor.console.contracts import Contract, read_contract, read_contracts, read_development, sum_contracts
+from kontor.console.debits import list_debits
 from kontor.console.due_dates import make_calendar
 from kontor.console.entry_filters import EntryFilter
 from kontor.console.figure_links import find_checked_link
@@ -113,8 +114,10 @@ async def show_one(visit: Visit) -> Facts:
         raise ApiError(404, [], text=visit.texts("contract.unknown"))
     contract = read_contract(found)
     chosen = contract.facts.get("noticePeriod")
-    bookings, total_url = await together(
-        find_bookings(visit, contract, list_products(accesses)), find_total(visit, contract)
+    bookings, total_url, debits = await together(
+        find_bookings(visit, contract, list_products(accesses)),
+        find_total(visit, contract),
+        list_debits(visit, number),
     )
     return {
         "contract": contract,
@@ -123,6 +126,7 @@ async def show_one(visit: Visit) -> Facts:
         "changes": contract.list_price_changes(),
         "bookings": bookings,
         "total_url": total_url,
+        "debits": debits,
         "payments": list_payments(contract),
         "reasons": read_reasons(contract.facts.get("evidence"), visit.texts),
         "periods": [(period, word_period(period, visit.texts)) for period in list_periods(chosen)],
