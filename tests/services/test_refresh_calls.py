@@ -321,10 +321,9 @@ async def test_many_that_wait_in_the_queue_when_a_provider_goes_down_come_back_l
     assert harness.count("fetches", "state = 'QUEUED'") == 0
     assert harness.count("unattended_calls") == 3
     bank.refusal = None
-    await harness.live(START + 3 * HOUR)
+    await harness.live(START + 12 * HOUR)
     ended = {number: harness.states(f"a{number}") for number in range(8)}
-    assert sum(states[:1] == ["DONE"] for states in ended.values()) >= 5
-    assert all(states for states in ended.values())
+    assert all("DONE" in states for states in ended.values())
 
 
 async def test_slot_at_a_provider_that_stays_down_is_skipped_at_the_end_of_its_window(harness, bank):
