@@ -26,6 +26,8 @@ import kontor
 FOLDER = "KONTOR_TEST_FAULT_FOLDER"
 WRITING = re.compile(r"\s*(insert|update|delete|with\b.*\b(insert|update|delete))\b", re.IGNORECASE | re.DOTALL)
 SOURCE = f"{Path(kontor.__file__).parent}{os.sep}"  # a checkout may be called kontor too, with all its packages below
+# A heartbeat, and the note of who reads, which is written now and then: no steps of a payment.
+NO_STEPS = ("renew_lease", "note_use")
 # Who commits is the one above these.
 WRAPPERS = ("Database.transaction", "DemoBankBooks._open", "DemoBankBooks._locked")
 
@@ -89,7 +91,7 @@ def find_site() -> str | None:
     while frame is not None:
         name = frame.f_code.co_qualname
         if frame.f_code.co_filename.startswith(SOURCE) and name not in WRAPPERS:
-            return None if name == "renew_lease" else name  # a heartbeat is no step of the payment
+            return None if name in NO_STEPS else name
         frame = frame.f_back
     return None
 

@@ -24,6 +24,8 @@ CHECKS = (
 STRICT_CHECKS = (*CHECKS, "negative_data_rejection", "missing_required_header", "ignored_auth")
 # Revoking succeeds whoever asks and whatever is sent; what /encrypt takes is text, so that no type can be wrong.
 TOLERANT = ("revoke_token", "encrypt")
+# Assistants are public clients: whether a request needs a login depends on its grant.
+PUBLIC = "issue_token"
 HOOKS = """
 import schemathesis
 
@@ -84,7 +86,12 @@ def run(configuration, server, checks, *filters):
 @pytest.mark.timeout(150)
 def test_server_keeps_every_promise_of_its_document(server, configuration):
     tags = [part for tag in TAGS for part in ("--include-tag", tag)]
-    run(configuration, server, STRICT_CHECKS, *tags, "--exclude-operation-id-regex", "|".join(TOLERANT))
+    run(configuration, server, STRICT_CHECKS, *tags, "--exclude-operation-id-regex", "|".join((*TOLERANT, PUBLIC)))
+
+
+@pytest.mark.timeout(150)
+def test_the_token_endpoint_keeps_its_promises(server, configuration):
+    run(configuration, server, (*CHECKS, "negative_data_rejection"), "--include-operation-id-regex", PUBLIC)
 
 
 @pytest.mark.timeout(150)
