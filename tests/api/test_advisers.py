@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 import pytest
-from advising import create_office, make_adviser
 
+from advising import create_office, make_adviser
 from banking import BankCustomer, new_customer, rels
 from kontor.domain.clocks import BERLIN
 from kontor.domain.disclosures import MOST_DISCLOSURES

@@ -6,11 +6,11 @@ from uuid import uuid4
 
 import msgspec
 import pytest
-from advising import create_office, make_adviser
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta
 
+from advising import create_office, make_adviser
 from kontor.api.answers import HttpError
 from kontor.api.app import OPERATIONS
 from kontor.api.bodies import decode_json, decode_json_map
