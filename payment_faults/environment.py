@@ -32,6 +32,7 @@ from kontor.domain.accesses import make_product_id
 from kontor.domain.clocks import BERLIN
 from kontor.domain.principals import Principal
 from kontor.domain.providers import Provider
+from kontor.domain.redirects import FormOptions
 from kontor.domain.scopes import ALL_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
@@ -204,7 +205,9 @@ class FaultEnvironment:
         product = account if connector is Connector.DEMO else replace(account, key=account.iban)
         product_id = make_product_id(user.id, access_id, product.key)
         async with services.database.transaction(user.id) as connection:
-            await services.accesses.store_opened_access(connection, principal, access_id, provider, credentials, None)
+            await services.accesses.store_opened_access(
+                connection, principal, access_id, provider, credentials, None, FormOptions()
+            )
         async with services.database.transaction(user.id) as connection:
             await products.upsert_product(connection, user.id, product_id, access_id, 0, product)
         return Payer(principal, provider, credentials, access_id, product_id, account.iban)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from uuid import UUID
 
-from kontor.connectors.demo.scenarios import DEMANDING_SCA
+from kontor.connectors.demo.scenarios import find_scenario
 from kontor.services.bundle import Services
 from kontor.services.payments import PaymentNotOpenError
 from payment_faults.books import Marks, count_arrivals, find_standing_id, is_list_right, read_marks
@@ -169,7 +169,7 @@ class Simulation:
         )
         debits, cents = count_arrivals(self._environment, scenario, marks)
         state = rows[0][0] if rows else None
-        asks_for_sca = scenario.connector is Connector.FINTS and LOGINS[scenario.sca] in DEMANDING_SCA
+        asks_for_sca = scenario.connector is Connector.FINTS and find_scenario(LOGINS[scenario.sca]).demands_sca
         return Evidence(
             told=tuple(customer.told),
             state=state,

@@ -16,6 +16,7 @@ from psycopg.rows import TupleRow
 from kontor.bootstrap import attach_embedded, migrate_database, open_services
 from kontor.config import Settings, read_settings
 from kontor.domain.principals import Principal
+from kontor.domain.redirects import FormOptions
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
@@ -145,6 +146,7 @@ class SimulationEnvironment:
                     PROVIDERS[number % len(PROVIDERS)],
                     {"userid": Secret(find_login(name_access(number))), "pin": Secret("pin")},
                     None,
+                    FormOptions(),
                 )
 
 

@@ -169,7 +169,7 @@ def _show(step: Step) -> Iterator[tuple[str, msgspec.Struct]]:
         case Done(Fetched() as fetched):
             yield from _show_fetched(fetched)
         case Done(Verified(results)):
-            for result in payments.show_verification(Verification(ID, ID, ID, (), results, NOW)).results:
+            for result in payments.show_verification(Verification(ID, ID, ID, (), results, NOW, NOW)).results:
                 yield "VerificationResult", result
         case NeedMethod(methods):
             yield from (("ScaMethod", method) for method in consents.show_sca_methods(methods))
