@@ -1,9 +1,10 @@
 """A credit file does not depend on bookings about health, religion, party, union, sexual life or ethnic origin."""
 
+import unicodedata
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from uuid import UUID, uuid5
 
 import pytest
@@ -115,6 +116,27 @@ def tag(name, purpose, amount, day=date(2026, 10, 5), number=0):
 @pytest.mark.parametrize(("name", "purpose", "amount"), BARRED)
 def test_a_booking_as_banks_write_it_is_barred(name, purpose, amount):
     assert load_barred_inputs().remove([tag(name, purpose, amount)]) == []
+
+
+def widen(text):
+    """In full-width letters, as some programs write Latin ones."""
+    return "".join(chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter for letter in text)
+
+
+FORMS = [widen, *(partial(unicodedata.normalize, form) for form in ("NFC", "NFD", "NFKC", "NFKD"))]
+
+
+def test_a_word_is_barred_in_every_form_that_unicode_has_for_it():
+    """In a category of the catch-all kind: nothing but the words bars it."""
+    umlauts = {"Einbürgerung", "Bündnis 90/Die Grünen"}
+    texts = {text for name, purpose, _ in BARRED for text in (name, purpose)} | umlauts
+    plain = Record("one", "main", TODAY, Decimal("-30.00"), "OTHER_SPENDING")
+    barred = [text for text in sorted(texts) if not load_barred_inputs().remove([replace(plain, purpose=text)])]
+    assert len(barred) > len(BARRED) / 2
+    assert umlauts <= set(barred)
+    for text in barred:
+        for write in FORMS:
+            assert load_barred_inputs().remove([replace(plain, purpose=write(text))]) == [], write(text)
 
 
 def test_a_barred_booking_is_barred_whatever_category_the_tagger_gives_it():

@@ -7,6 +7,7 @@ category, the type of insurance, and words of the texts.
 import hashlib
 import re
 import tomllib
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -103,7 +104,7 @@ class BarredInputs:
 
     def _read(self, record: Record) -> Text:
         text = f"{record.purpose} {record.counterparty_name} {record.ultimate_counterparty} {record.booking_text}"
-        text = f"{text} {record.own_category}".upper()
+        text = unicodedata.normalize("NFKC", f"{text} {record.own_category}").upper()
         for letter, plain in _FOLDS:
             text = text.replace(letter, plain)
         words = _SIGNS.sub(" ", text).split()
