@@ -8,6 +8,7 @@ import pytest
 from paying import CALLBACK, DEBTOR_IBAN, GIRO, IBAN, LIMITED, PRESENT, Transfer
 
 from kontor.domain.clocks import BERLIN
+from kontor.domain.payees import name_payee
 
 NINE = "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"
 THREE = "urn:iso:std:iso:20022:tech:xsd:pain.001.001.03"
@@ -210,3 +211,47 @@ async def test_a_redirect_tenant_orders_one_block_through_the_web_form(environme
     assert draft.payment.state == "DRAFT"
     two = await send(visitor, write(block(), block(transfer("1.00"))), query={})
     assert two.status_code == 400
+
+
+async def limit_payee(payer, amount):
+    await payer.environment.execute(
+        "insert into payee_limits (user_id, id, iban, max_amount) values (%s, %s, %s, %s)",
+        payer.principal.user_id,
+        name_payee(payer.principal.user_id, IBAN),
+        IBAN,
+        amount,
+    )
+
+
+async def test_a_payees_limit_is_checked_for_the_sum_of_the_file_before_anything_is_ordered(payer):
+    await limit_payee(payer, 50)
+    refused = await send(payer, write(block(transfer("30.00")), block(transfer("30.00"))))
+    assert (refused.status_code, refused.json()["messages"][0]["code"]) == (400, "BA1104")
+    assert refused.json()["message"].startswith("PmtInf[0].CdtTrfTxInf.InstdAmt: exceeds the limit of 50.00")
+    assert await payer.list_payments() == []
+    document = write(block(transfer("20.00")), block(transfer("30.00")))
+    first = await order(payer, document)
+    assert [status.status for status in await order(payer, document)] == [status.status for status in first]
+
+
+async def test_a_limit_that_is_used_up_meanwhile_is_told_beside_what_was_ordered(payer, monkeypatch):
+    await limit_payee(payer, 50)
+    document = write(block(transfer("20.00")), block(transfer("30.00")))
+    payees = payer.environment.services.payments.payees
+    check_all = payees.check_all
+
+    async def order_after_the_check(connection, made):
+        await check_all(connection, made)
+        if len(made) == 2:
+            await limit_lower(connection)
+
+    async def limit_lower(connection):
+        await connection.execute("update payee_limits set max_amount = 20 where iban = %s", [IBAN])
+
+    monkeypatch.setattr(payees, "check_all", order_after_the_check)
+    for answer in (await send(payer, document), await send(payer, document)):
+        assert answer.status_code == 200, answer.text
+        ordered, refused = answer.json()
+        assert (ordered["messages"][0]["code"], refused["messages"][0]["code"]) == ("BA3030", "BA1104")
+        assert (refused["relations"], refused["transfer"]["transferDetails"]["amount"]) == ([], 30.0)
+        assert len(await payer.list_payments()) == 1

@@ -12,8 +12,10 @@ from kontor.api.customer_v2.payments import (
 )
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.payments import PaymentKind
-from kontor.services.payments import PaymentRequest
-from kontor.wire.payments import TransferStatus, show_payment
+from kontor.services.payments import FileOrder, PaymentRequest
+from kontor.wire.payment_messages import show_refusal
+from kontor.wire.payments import TransferStatus, show_payment, show_transfer
+from kontor.wire.urls import Urls
 
 XML = "application/xml"
 
@@ -35,21 +37,28 @@ async def order_payment_file(call: Call) -> Answer:
     """Order what a pain.001.001.03 or .09 file contains: one transfer per PmtInf, a bulk transfer where it has several.
 
     A pain.008.001.02 or .08 file is collected: direct debits, one order per PmtInf. The own account must be the
-    product's. Nothing is ordered unless everything can be. The same file again is the same payments, unless its
-    `paymentId` is another. Redirect tenants get 451, for one PmtInf only.
+    product's. Nothing is ordered unless everything can be. Where a payee's limit is used up by another order meanwhile,
+    the PmtInf concerned has `BA1104` and no relations. The same file again is the same payments, unless its `paymentId`
+    is another. Redirect tenants get 451, for one PmtInf only.
     """
     access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
     paying = call.services.payments
     product = await paying.debtors.find_product(call.principal, access_id, product_id)
     facts = await read_circumstances(call)
     base = PaymentRequest(kind=PaymentKind.SINGLE, given=(), **facts)
-    requests = paying.read_file(call.principal, await call.read_body(), base, product, product_id)
+    requests = paying.files.read(call.principal, await call.read_body(), base, product, product_id)
     debtor = await paying.debtors.find_stored(call.principal, access_id, product_id, requests[0].kind)
     if call.principal.is_regulated:
-        views = [await paying.initiate(call.principal, debtor, request) for request in requests]
-        return json_answer([show_payment(view.payment, view.secrets, call.urls) for view in views])
+        orders = await paying.files.order(call.principal, debtor, requests)
+        return json_answer([_show(order, call.urls) for order in orders])
     if len(requests) > 1:
         raise HttpError(400, "PmtInf: this tenant can order one at a time")
     draft = await paying.store_draft(call.principal, debtor, requests[0])
     status, code, headers = await open_form(call, draft, requests[0])
     return json_answer([status], code, headers)
+
+
+def _show(order: FileOrder, urls: Urls) -> TransferStatus:
+    if order.refusal is not None:
+        return TransferStatus([show_refusal(order.refusal)], [], show_transfer(order.view.payment))
+    return show_payment(order.view.payment, order.view.secrets, urls)

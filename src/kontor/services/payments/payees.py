@@ -4,7 +4,8 @@ What an order may be is decided in the transaction that stores it, under locks o
 once the second sees the first.
 """
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -20,6 +21,15 @@ from kontor.domain.schedules import StandingAction
 from kontor.services.security import auditing
 from kontor.storage import payees
 from kontor.storage.database import Connection, Database
+
+
+@dataclass(slots=True)
+class Wanted:
+    """What is ordered for one IBAN, and where it is named first."""
+
+    fields: OrderFields
+    number: int | None
+    amount: Decimal = Decimal(0)
 
 
 class Payees:
@@ -50,17 +60,25 @@ class Payees:
 
     async def check(self, connection: Connection, payment: Payment, fields: OrderFields = ENGLISH_FIELDS) -> None:
         """In the transaction that stores the order. Raises OrderError for what the user's own rules do not allow."""
-        if payment.debit is not None or _is_deletion(payment):
+        await self.check_all(connection, [(payment, fields)])
+
+    async def check_all(self, connection: Connection, made: Sequence[tuple[Payment, OrderFields]]) -> None:
+        """As `check`, for payments of one user that are ordered together: their amounts are added up."""
+        paying = [each for each in made if each[0].debit is None and not _is_deletion(each[0])]
+        if not paying:
             return
-        first_of = {order.iban: number for number, order in reversed(list(enumerate(payment.orders)))}
-        ids = {name_payee(payment.user_id, iban): iban for iban in first_of}
-        found = await payees.lock_settings(connection, payment.user_id, list(ids))
+        wanted: dict[str, Wanted] = {}
+        for payment, fields in paying:
+            for number, order in enumerate(payment.orders):
+                first = Wanted(fields, number if payment.is_bulk else None)
+                wanted.setdefault(order.iban, first).amount += order.amount
+        first_payment = paying[0][0]
+        ids = {name_payee(first_payment.user_id, iban): iban for iban in wanted}
+        found = await payees.lock_settings(connection, first_payment.user_id, list(ids))
         for payee_id, settings in found.items():
             iban = ids[payee_id]
-            number = first_of[iban] if payment.is_bulk else None
-            if settings.max_amount is not None:
-                await _check_limit(connection, payment, iban, settings.max_amount, fields.name(fields.amount, number))
-            await _check_hold(connection, payment, iban, settings, fields.name(fields.iban, number))
+            await _check_limit(connection, first_payment, iban, wanted[iban], settings)
+            await _check_hold(connection, first_payment, iban, wanted[iban], settings)
 
     async def warn(self, payment: Payment) -> Payment:
         """The payment with what differs from earlier orders. The user decides about it before the bank is asked.
@@ -102,23 +120,30 @@ def _is_deletion(payment: Payment) -> bool:
     return payment.standing is not None and payment.standing.action is StandingAction.DELETE
 
 
-async def _check_limit(connection: Connection, payment: Payment, iban: str, limit: Decimal, field: str) -> None:
+async def _check_limit(
+    connection: Connection, payment: Payment, iban: str, wanted: Wanted, settings: PayeeSettings
+) -> None:
+    limit = settings.max_amount
+    if limit is None:
+        return
     day = payment.created_at.astimezone(BERLIN).date()
     since = datetime.combine(day, time(), BERLIN)
     until = datetime.combine(day + timedelta(days=1), time(), BERLIN)
     ordered = await payees.sum_ordered(connection, payment.user_id, payment.id, iban, since, until)
-    wanted = sum((order.amount for order in payment.orders if order.iban == iban), Decimal(0))
-    if ordered + wanted > limit:
+    if ordered + wanted.amount > limit:
         left = max(Decimal(0), limit - ordered)
         message = f"exceeds the limit of {limit} a day for this payee; {left:.2f} are left today"
-        raise OrderError(OrderProblem.PAYEE_LIMIT, message, field)
+        raise OrderError(OrderProblem.PAYEE_LIMIT, message, wanted.fields.name(wanted.fields.amount, wanted.number))
 
 
-async def _check_hold(connection: Connection, payment: Payment, iban: str, settings: PayeeSettings, field: str) -> None:
+async def _check_hold(
+    connection: Connection, payment: Payment, iban: str, wanted: Wanted, settings: PayeeSettings
+) -> None:
     uses = await payees.list_uses(connection, payment.user_id, [iban])
     known = {name_payee(payment.user_id, iban): settings}
     for payee in gather_payees(payment.user_id, uses, known):
         end = payee.find_hold_end()
         if end is not None and end > datetime.now(UTC):
             until = end.astimezone(BERLIN).strftime("%Y-%m-%d %H:%M:%S")
+            field = wanted.fields.name(wanted.fields.iban, wanted.number)
             raise OrderError(OrderProblem.PAYEE_HOLD, f"orders to this payee are refused until {until}", field)

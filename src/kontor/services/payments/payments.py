@@ -26,13 +26,12 @@ from kontor.domain.payments import (
     PaymentState,
 )
 from kontor.domain.principals import Principal, user_of
-from kontor.domain.products import Product
 from kontor.domain.sca_machine import AnswerKind, count_tan
 from kontor.services.banks import BankGateway, Leasing
 from kontor.services.payments.debtors import Debtor, PaymentDebtors
 from kontor.services.payments.dialogues import PaymentDialogues, PaymentView, record
 from kontor.services.payments.evidence import PaymentEvidence
-from kontor.services.payments.files import read_file
+from kontor.services.payments.files import PaymentFiles
 from kontor.services.payments.payees import Payees
 from kontor.services.payments.recovery import PaymentRecovery
 from kontor.services.payments.requests import (
@@ -69,7 +68,7 @@ class DraftChangedError(Exception):
 
 
 class Payments:
-    """`debtors`, `standing_orders`, `verifications`, `evidence`, `payees` and `recovery` are parts that edges use.
+    """`debtors`, `standing_orders`, `verifications`, `evidence`, `payees`, `files` and `recovery` are parts for edges.
 
     `dialogues` is for drafts.
     """
@@ -95,6 +94,7 @@ class Payments:
         self.verifications = PaymentVerifications(database, gateway, vault, clock, self._leasing)
         self.evidence = PaymentEvidence(database)
         self.payees = Payees(database)
+        self.files = PaymentFiles(database, clock, self.payees, self.initiate)
         self.recovery = PaymentRecovery(database, gateway, self._leasing, self.dialogues)
 
     # Reading
@@ -131,12 +131,6 @@ class Payments:
     def check(self, principal: Principal, request: PaymentRequest) -> None:
         """Raises OrderError for what no bank is to see, DebitsNotAllowedError for what this client may not order."""
         check_request(principal, request, self._clock.today())
-
-    def read_file(
-        self, principal: Principal, document: bytes, base: PaymentRequest, product: Product, product_id: UUID
-    ) -> list[PaymentRequest]:
-        """What a pain.001 or pain.008 file orders for a product. Raises as `check`."""
-        return read_file(principal, document, base, product, product_id, self._clock.today())
 
     async def store_draft(self, principal: Principal, debtor: Debtor | None, request: PaymentRequest) -> Payment:
         """An order that the user completes and confirms in the web form. The id is ours, whatever the caller gave."""
