@@ -44,6 +44,12 @@ def test_the_code_of_the_bank_decides_and_without_one_its_text(facts, scheme):
     assert find_scheme(record(**facts)) is scheme
 
 
+@pytest.mark.parametrize(("code", "scheme"), [("105", BookedScheme.CORE), ("104", BookedScheme.B2B), ("", None)])
+def test_a_debit_by_its_code_stays_one_where_its_text_names_the_fee_of_a_returned_debit(code, scheme):
+    purpose = f"Beitrag 10/26 zzgl. Ruecklastschriftgebuehr {MANDATE}"
+    assert find_scheme(record(gv_code=code, booking_text="", purpose=purpose)) is scheme
+
+
 def test_money_that_comes_in_is_no_debit():
     assert find_scheme(replace(record(), amount=Decimal("45.00"))) is None
 

@@ -29,12 +29,14 @@ def list_debits(records: Sequence[Record], today: date) -> list[ReturnableDebit]
 
 def find_scheme(record: Record) -> BookedScheme | None:
     """None where the booking is no direct debit. The bank's code decides; without one, its text and the mandate do."""
-    if record.amount >= 0 or record.is_pending or is_returned(record):
+    if record.amount >= 0 or record.is_pending:
         return None
     code = record.gv_code.strip()[-3:]
     if code in _CODES:
         return _CODES[code]
     if _OTHER_CODE.fullmatch(code) and code not in ("000", "999"):
+        return None
+    if is_returned(record):
         return None
     mandate = read_mandate(record.purpose)
     has_mandate = bool(mandate.reference or mandate.creditor_id)
