@@ -88,3 +88,61 @@ def test_a_debit_that_was_given_back_says_when_and_cannot_be_returned_again():
 def test_money_that_does_not_fit_gives_nothing_back(facts):
     [debit] = list_debits([record(), replace(give_back(), **facts)], TODAY)
     assert debit.returned_on is None
+
+
+def give_back_bare(**facts):
+    """A return without mandate and IBAN, by default without a name."""
+    bare = {"gv_code": "159", "purpose": "", "counterparty_iban": "", "counterparty_name": ""}
+    return replace(give_back(), **(bare | facts))
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {},
+        {"counterparty_name": "VEREIN"},
+        {"counterparty_name": "Hausbank"},
+        {"gv_code": "181", "booking_text": ""},
+        {"gv_code": ""},
+    ],
+)
+def test_a_return_without_mandate_and_iban_belongs_to_the_only_debit_of_its_amount(facts):
+    [debit] = list_debits([record(), give_back_bare(**facts)], TODAY)
+    assert (debit.returned_on, debit.rights) == (date(2026, 11, 9), ())
+
+
+def list_returned(*records):
+    return [debit.id for debit in list_debits(records, TODAY) if debit.returned_on]
+
+
+OLDER = replace(record(), id="older", day=date(2026, 10, 2))
+OTHER = replace(record(counterparty_name="Strom", purpose="MREF+M-2"), id="other", day=date(2026, 11, 3))
+
+
+def test_of_several_debits_of_the_amount_the_name_of_the_creditor_decides_and_without_it_none_is_returned():
+    assert list_returned(OLDER, record(), OTHER, give_back_bare(counterparty_name="Verein")) == ["r"]
+    assert list_returned(OLDER, record(), OTHER, give_back_bare()) == []
+
+
+def test_a_debit_that_is_named_by_its_mandate_is_taken_before_one_is_found_by_amount():
+    bare = replace(give_back_bare(), id="bare", day=date(2026, 11, 8))
+    assert sorted(list_returned(record(), OTHER, bare, give_back())) == ["other", "r"]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"booking_text": "RUECKUEBERWEISUNG"},
+        {"gv_code": "166", "purpose": "Erstattung Ruecklastschriftgebuehr"},
+        {"counterparty_iban": "DE89370400440532013000"},
+        {"purpose": "MREF+M-1 x"},
+        {"amount": Decimal("44.00")},
+        {"account": "other"},
+        {"currency": "CHF"},
+        {"day": date(2026, 11, 1)},
+        {"is_pending": True},
+    ],
+)
+def test_money_that_is_no_return_or_names_another_debit_is_not_matched_by_amount(facts):
+    [debit] = list_debits([record(), give_back_bare(**facts)], TODAY)
+    assert debit.returned_on is None

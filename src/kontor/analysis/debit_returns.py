@@ -5,14 +5,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
-from kontor.analysis.contracts.mandates import MandateNames, read_mandate
-from kontor.analysis.earned_income import is_returned
+from kontor.analysis.contracts.mandates import read_mandate
+from kontor.analysis.contracts.texts import squeeze_text
+from kontor.analysis.earned_income import RETURNED_CODES, is_returned
+from kontor.analysis.life_events.signs import read_text
 from kontor.analysis.records import Record
 from kontor.domain.debit_returns import BookedScheme, ReturnableDebit, find_rights
 
 # Business transaction codes (GVC) of the German Banking Industry Committee. 107 is made from a card at the till (ELV).
 _CODES = {"104": BookedScheme.B2B, "105": BookedScheme.CORE, "107": BookedScheme.CORE}
-_OTHER_CODE = re.compile(r"[0-9]{3}")
+_RETURN_CODES = ("181", "184")
+_OTHER_CODE = re.compile(r"(?!000|999)[0-9]{3}")
 _CARD = re.compile(r"(?i)kart|card|visa|debitk")
 _DEBIT = re.compile(r"(?i)(?<!r[üu]ck)(?<!rueck)lastschr|direct debit|einzug|abbuchung")
 _B2B = re.compile(r"(?i)firmen-?last|\bb2b\b")
@@ -34,7 +37,7 @@ def find_scheme(record: Record) -> BookedScheme | None:
     code = record.gv_code.strip()[-3:]
     if code in _CODES:
         return _CODES[code]
-    if _OTHER_CODE.fullmatch(code) and code not in ("000", "999"):
+    if _OTHER_CODE.fullmatch(code):
         return None
     if is_returned(record):
         return None
@@ -69,28 +72,65 @@ def _read_debit(record: Record, today: date) -> ReturnableDebit | None:
 
 
 def _match_returns(debits: Iterable[ReturnableDebit], returns: Iterable[Record]) -> dict[str, date]:
-    """The day on which each debit was given back. A return belongs to the latest debit before it that fits."""
+    """The day on which each debit was given back. What names a debit best is matched first, each return once."""
     latest_first = sorted(debits, key=lambda debit: debit.day, reverse=True)
+    waiting = sorted(
+        (record for record in returns if record.amount > 0 and not record.is_pending), key=lambda record: record.day
+    )
     given_back: dict[str, date] = {}
-    for record in sorted(returns, key=lambda record: record.day):
-        if record.amount <= 0 or record.is_pending:
-            continue
-        mandate = read_mandate(record.purpose)
-        for debit in latest_first:
-            if debit.id not in given_back and _is_return_of(record, mandate, debit):
+    for find in (_find_named, _find_by_creditor, _find_by_amount):
+        unmatched = []
+        for record in waiting:
+            fitting = [debit for debit in latest_first if debit.id not in given_back and _can_return(record, debit)]
+            debit = find(record, fitting)
+            if debit is None:
+                unmatched.append(record)
+            else:
                 given_back[debit.id] = record.day
-                break
+        waiting = unmatched
     return given_back
 
 
-def _is_return_of(record: Record, mandate: MandateNames, debit: ReturnableDebit) -> bool:
-    if (record.account, record.amount, record.currency) != (debit.account, debit.amount, debit.currency):
+def _can_return(record: Record, debit: ReturnableDebit) -> bool:
+    of_return = (record.account, record.amount, record.currency)
+    return of_return == (debit.account, debit.amount, debit.currency) and record.day >= debit.day
+
+
+def _find_named(record: Record, fitting: Sequence[ReturnableDebit]) -> ReturnableDebit | None:
+    """The latest with the mandate, or with the IBAN where one of both has no mandate."""
+    mandate = read_mandate(record.purpose).reference
+    for debit in fitting:
+        if mandate and debit.mandate:
+            if mandate == debit.mandate:
+                return debit
+        elif record.counterparty_iban and record.counterparty_iban == debit.creditor_iban:
+            return debit
+    return None
+
+
+def _find_by_creditor(record: Record, fitting: Sequence[ReturnableDebit]) -> ReturnableDebit | None:
+    """The latest of the creditor, where the return has neither mandate nor IBAN."""
+    if not _is_bare(record):
+        return None
+    names = {squeeze_text(record.counterparty_name), squeeze_text(record.ultimate_counterparty)} - {""}
+    return next((debit for debit in fitting if squeeze_text(debit.creditor) in names), None)
+
+
+def _find_by_amount(record: Record, fitting: Sequence[ReturnableDebit]) -> ReturnableDebit | None:
+    """The only one, where the return has neither mandate nor IBAN."""
+    return fitting[0] if len(fitting) == 1 and _is_bare(record) else None
+
+
+def _is_bare(record: Record) -> bool:
+    """Whether it gives a debit back without mandate and IBAN. Of 059 and 159 are also transfers that come back."""
+    if record.counterparty_iban or read_mandate(record.purpose).reference:
         return False
-    if record.day < debit.day:
+    code = record.gv_code.strip()[-3:]
+    if code in _RETURN_CODES:
+        return True
+    if _OTHER_CODE.fullmatch(code) and code not in RETURNED_CODES:
         return False
-    if mandate.reference and debit.mandate:
-        return mandate.reference == debit.mandate
-    return bool(record.counterparty_iban) and record.counterparty_iban == debit.creditor_iban
+    return "LASTSCHR" in read_text(record) + squeeze_text(record.booking_text)
 
 
 def _mark(debit: ReturnableDebit, returned_on: date | None) -> ReturnableDebit:
