@@ -159,6 +159,26 @@ async def test_reports_are_submitted_in_their_order(incident, opened):
     assert "must not be before the initial report" in told
 
 
+async def test_only_the_intermediate_report_is_noted_again_and_the_deadline_runs_from_the_first_initial(
+    incident, opened, operator
+):
+    await incident("classify", opened, "major", "--criterion", "clients", "--at", ago(hours=9).isoformat())
+    first = await incident("submitted", opened, "initial", "--at", ago(hours=8).isoformat())
+    told = await incident("submitted", opened, "initial")
+    assert told == (
+        f"Refused: The initial report of {opened} was submitted before: only the intermediate report may be repeated.\n"
+    )
+    assert read_due(await incident("show", opened)) == read_due(first)
+    operator.owner.execute(  # noted twice when that was possible
+        "insert into incident_reports select number, 'initial', now() from incidents where number = %s",
+        [int(opened.removeprefix("INC-"))],
+    )
+    assert read_due(await incident("show", opened)) == read_due(first)
+    for report in ("intermediate", "intermediate", "final"):
+        assert "deadlines" in await incident("submitted", opened, report)
+    assert f"The final report of {opened} was submitted before" in await incident("submitted", opened, "final")
+
+
 def find(draft, article):
     (value,) = [field["value"] for field in draft["fields"] if field["article"] == article]
     return value

@@ -40,7 +40,7 @@ class Criterion(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """`is_major` is None before the operator has classified it. `submitted` has the newest time of each report."""
+    """`is_major` is None before the operator has classified it. `initial_at` is the first time, others the newest."""
 
     number: int
     title: str

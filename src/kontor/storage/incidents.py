@@ -12,7 +12,7 @@ from kontor.storage.database import Connection
 SELECT = """
     select i.number, i.title, i.aware_at, i.occurred_at, i.classified_at, i.is_major, i.was_major, i.criteria,
         i.recovered_at, i.closed_at,
-        (select max(submitted_at) from incident_reports where incident = i.number and report = 'initial'),
+        (select min(submitted_at) from incident_reports where incident = i.number and report = 'initial'),
         (select max(submitted_at) from incident_reports where incident = i.number and report = 'intermediate'),
         (select max(submitted_at) from incident_reports where incident = i.number and report = 'final')
     from incidents i

@@ -53,7 +53,7 @@ class Incidents:
             return await incidents.find_incident(connection, number)
 
     async def note_submission(self, number: int, report: Report, at: datetime | None) -> Incident:
-        """The operator has handed a report in. An updated intermediate report is noted again."""
+        """The operator has handed a report in. Only an updated intermediate report is noted again."""
         now = datetime.now(UTC)
         at = at or now
         _require_past(at, now, "--at")
@@ -61,6 +61,11 @@ class Incidents:
             incident = await _lock_open(connection, number)
             if not incident.was_major or incident.classified_at is None:
                 raise ConflictError(f"{incident.reference} has not been classified as major.")
+            if report is not Report.INTERMEDIATE and incident.find_submission(report) is not None:
+                raise ConflictError(
+                    f"The {report} report of {incident.reference} was submitted before: only the intermediate report"
+                    " may be repeated."
+                )
             before = BEFORE.get(report)
             earlier = incident.find_submission(before) if before else incident.aware_at
             if earlier is None:
