@@ -3,15 +3,21 @@
 import asyncio
 import json
 from datetime import datetime, timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
-from test_credit_files_api import FILES, canonicalize, create, get_as, verify
+from test_credit_files_api import FILES, SELF, canonicalize, create, get_as, verify
 
 from advising import create_office, make_adviser
 from banking import href, narrow, new_customer
 from kontor.domain.clocks import BERLIN
+from kontor.domain.credit_files import ReviewResult
+from kontor.domain.errors import NotFoundError
+from kontor.domain.principals import Principal
 from kontor.domain.scopes import ADVISER_READ, CUSTOMER_READ
+from kontor.services.credit_files import ReviewWriters
+from kontor.services.credit_files.credit_files import MOST_FILES, MOST_VERSIONS
+from kontor.wire.credit_files import write_document
 
 DISCLOSURES = "/customer/v2/freigaben"
 REVIEWS = "/adviser/v2/credit-files"
@@ -178,6 +184,97 @@ def test_the_list_tells_what_is_asked_for_and_what_is_done(customer, adviser):
     assert done.status_code == 201, done.text
     assert list_reviews(adviser, customer, status="ANGEFORDERT") == []
     assert len(list_reviews(adviser, customer, status="GEPRUEFT")) == 2
+
+
+def test_a_review_asked_for_of_a_reviewed_version_is_in_the_list_until_it_is_done(customer, adviser):
+    _, name = create_for(customer, adviser)
+    second = review(adviser, name).headers["location"].rpartition("/")[2]
+    assert list_reviews(adviser, customer, status="ANGEFORDERT") == []
+    assert customer.post(f"{FILES}/{second}/review-requests", {"kommentar": "Noch nicht richtig"}).status_code == 201
+    assert [entry["id"] for entry in list_reviews(adviser, customer, status="ANGEFORDERT")] == [second]
+    assert [entry["id"] for entry in list_reviews(adviser, customer, status="GEPRUEFT")] == [name]
+    assert review(adviser, second).status_code == 201
+    assert {entry["status"] for entry in list_reviews(adviser, customer)} == {"GEPRUEFT"}
+
+
+def test_no_review_is_asked_for_once_the_disclosure_has_ended_or_was_withdrawn(customer, adviser, owner):
+    (withdrawn, closed), (ended, over) = (create_for(customer, adviser) for _ in range(2))
+    customer.delete(withdrawn)
+    owner.execute(
+        "update disclosures set valid_until = current_date - 2 where id = %s and user_id = %s",
+        [ended.rpartition("/")[2], customer.reference],
+    )
+    for name in (closed, over):
+        answer = customer.post(f"{FILES}/{name}/review-requests", {"kommentar": "Bitte prüfen"})
+        assert (answer.status_code, "freigabe" in answer.json()["message"]) == (409, True)
+
+
+async def test_a_disclosure_that_is_withdrawn_during_a_review_closes_the_file(
+    customer, adviser, owner, standing_services
+):
+    disclosure, name = create_for(customer, adviser)
+    row = owner.execute("select tenant_id, id, pseudonym from users where id = %s", [adviser.reference]).fetchone()
+    tenant_id, user_id, pseudonym = row
+    principal = Principal(tenant_id, "t", True, uuid4(), "office", frozenset(), user_id, pseudonym)
+
+    def withdraw(head, text):
+        assert customer.delete(disclosure).status_code == 200
+        return text.encode()
+
+    with pytest.raises(NotFoundError):
+        await standing_services.credit_files.review_file(
+            principal, UUID(name), ReviewResult.CONFIRMED, "Geprüft", ReviewWriters(write_document, withdraw)
+        )
+    assert len(customer.read(FILES)) == 1
+
+
+def insert_copies(owner, name, version, predecessor, count=1):
+    """Of a file, as the owner of the tables."""
+    owner.execute(
+        "insert into credit_files (user_id, id, tenant_id, version, predecessor_id, purpose, disclosure_id, consent,"
+        " created_at, document, signature) select user_id, gen_random_uuid(), tenant_id, %s, %s, purpose,"
+        " disclosure_id, consent, created_at, document, signature from credit_files, generate_series(1, %s)"
+        " where id = %s",
+        [version, predecessor, count, name],
+    )
+
+
+def test_reviews_take_no_file_from_the_customer(customer, adviser, owner):
+    _, name = create_for(customer, adviser)
+    insert_copies(owner, name, 1, None, MOST_FILES - 2)
+    second = review(adviser, name).headers["location"].rpartition("/")[2]
+    create(customer)
+    assert review(adviser, second).status_code == 201
+    assert customer.post(FILES, SELF).status_code == 400
+
+
+def test_a_file_has_no_more_versions_than_the_limit(customer, adviser, owner):
+    _, name = create_for(customer, adviser)
+    insert_copies(owner, name, MOST_VERSIONS - 1, name)
+    [before] = [entry["id"] for entry in list_reviews(adviser, customer) if entry["version"] == MOST_VERSIONS - 1]
+    last = review(adviser, before)
+    assert last.status_code == 201, last.text
+    answer = review(adviser, last.headers["location"].rpartition("/")[2])
+    assert (answer.status_code, str(MOST_VERSIONS) in answer.json()["message"]) == (409, True)
+
+
+@pytest.mark.parametrize("text", [" ", "\x00", "\n\t\x07"])
+def test_a_comment_without_a_printable_character_is_refused_and_the_field_named(customer, adviser, text):
+    _, name = create_for(customer, adviser)
+    for answer in (
+        review(adviser, name, CONFIRM | {"kommentar": text}),
+        customer.post(f"{FILES}/{name}/review-requests", {"kommentar": text}),
+    ):
+        assert (answer.status_code, "kommentar" in answer.json()["message"]) == (400, True)
+
+
+def test_comments_are_kept_without_characters_that_no_text_has(customer, adviser):
+    _, name = create_for(customer, adviser)
+    wish = customer.post(f"{FILES}/{name}/review-requests", {"kommentar": " Die Miete\x00 fehlt "})
+    assert wish.status_code == 201, wish.text
+    assert adviser.read(f"{REVIEWS}/{name}/review-request")["kommentar"] == "Die Miete fehlt"
+    new = adviser.read(review(adviser, name, CONFIRM | {"kommentar": "Geprüft\x00"}).headers["location"])
+    assert new["pruefung"]["kommentar"] == "Geprüft"
 
 
 def test_a_review_is_asked_for_once_and_not_of_ones_own_files(customer, adviser):

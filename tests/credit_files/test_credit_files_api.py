@@ -178,6 +178,7 @@ def test_a_disclosure_that_is_withdrawn_foreign_or_for_something_else_is_refused
     ("change", "word"),
     [
         ({"zweck": ""}, "zweck"),
+        ({"zweck": " \x00\n"}, "zweck"),
         ({"zweck": "x" * 201}, "zweck"),
         ({"freigabe": "ANDERE"}, "freigabe"),
         ({"zweck": 1}, "zweck"),
@@ -186,6 +187,10 @@ def test_a_disclosure_that_is_withdrawn_foreign_or_for_something_else_is_refused
 def test_a_wrong_body_is_refused_and_the_field_named(customer, change, word):
     answer = customer.post(FILES, SELF | change)
     assert (answer.status_code, word in answer.json()["message"]) == (400, True)
+
+
+def test_a_purpose_is_kept_without_characters_that_no_text_has(customer):
+    assert customer.read(create(customer, zweck=" Raten\x00kredit "))["zweck"] == "Ratenkredit"
 
 
 def test_it_needs_the_credit_scope(customer):

@@ -43,8 +43,9 @@ class ReviewsQuery(msgspec.Struct):
 async def list_credit_file_reviews(call: Call) -> Answer:
     """List credit files that this adviser can review; needs `customer/credit` too.
 
-    `UNGEPRUEFT`: nobody has looked. `ANGEFORDERT`: the customer asks for a review. `GEPRUEFT`: made by a review, or
-    there is a newer version. Files whose Freigabe has ended or was withdrawn are left out.
+    `UNGEPRUEFT`: nobody has looked. `ANGEFORDERT`: the customer asks for a review, also of a version that a review has
+    made. `GEPRUEFT`: made by a review, or there is a newer version. Files whose Freigabe has ended or was withdrawn
+    are left out.
     """
     require_scope(call.principal, CUSTOMER_CREDIT)
     query = call.query(ReviewsQuery)
@@ -98,12 +99,12 @@ async def review_credit_file(call: Call) -> Answer:
 
     `BESTAETIGT` keeps the values, `NEU_BERECHNET` computes them anew, such as after the customer has corrected a
     category. Both make a new signed version with the comment, which refers to this one; this one stays. 409 where there
-    is a newer one.
+    is a newer one, or where the file has 20 versions.
     """
     require_scope(call.principal, CUSTOMER_CREDIT)
     files, file_id = call.services.credit_files, call.path_uuid("file-id")
     await files.read_as_adviser(call.principal, file_id)
     body = await call.json(NewPruefung)
     writers = ReviewWriters(write_document, confirm_document)
-    file = await files.review_file(call.principal, file_id, REVIEWS_INSIDE[body.ergebnis], body.kommentar, writers)
+    file = await files.review_file(call.principal, file_id, REVIEWS_INSIDE[body.ergebnis], body.comment, writers)
     return created(f"{call.urls.base}{FILES}/{file.id}")

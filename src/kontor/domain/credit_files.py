@@ -119,7 +119,7 @@ class CreditFile:
 
 
 class ReviewStatus(StrEnum):
-    """`REQUESTED`: the customer asks for a review. `REVIEWED`: a person has looked, or there is a newer version."""
+    """`REQUESTED`: the customer asks for a review. `REVIEWED`: there is a newer one, or a review has made this one."""
 
     OPEN = "OPEN"
     REQUESTED = "REQUESTED"

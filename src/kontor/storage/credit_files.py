@@ -47,8 +47,11 @@ async def insert_file(connection: Connection, user_id: UUID, tenant_id: UUID, fi
     await connection.execute(INSERT, [user_id, tenant_id, *values, file.created_at, file.document, file.signature])
 
 
-async def count_files(connection: Connection, user_id: UUID) -> int:
-    cursor = await connection.execute("select count(*) from credit_files where user_id = %s", [user_id])
+async def count_first_versions(connection: Connection, user_id: UUID) -> int:
+    """Those that the customer has made, not those that reviews have."""
+    cursor = await connection.execute(
+        "select count(*) from credit_files where user_id = %s and predecessor_id is null", [user_id]
+    )
     row = await cursor.fetchone()
     assert row is not None
     return int(row[0])
@@ -87,13 +90,15 @@ async def find_request(connection: Connection, user_id: UUID, file_id: UUID) -> 
     return None if row is None else ReviewRequest(*row)
 
 
-# For advisers: files whose disclosure holds now. A version that a review has made, or that has a newer one, is done.
+# For advisers: files whose disclosure holds now. A version that has a newer one is done, and one that a review has made
+# until the customer asks again.
 LIST_REVIEWS = f"""
     select * from (
         select f.user_id, f.id, f.version, f.created_at, r.requested_at,
-            case when f.predecessor_id is not null or exists (select 1 from all_credit_files n
+            case when exists (select 1 from all_credit_files n
                     where n.user_id = f.user_id and n.predecessor_id = f.id) then 'REVIEWED'
                 when r.requested_at is not null then 'REQUESTED'
+                when f.predecessor_id is not null then 'REVIEWED'
                 else 'OPEN' end as status
         from all_credit_files f join all_disclosures d on d.user_id = f.user_id and d.id = f.disclosure_id
             left join all_credit_review_requests r on r.user_id = f.user_id and r.file_id = f.id

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kontor.analysis.credit_files import compute_figures
+from kontor.domain.cleaning import clean_text
 from kontor.domain.credit_files import (
     AccountGap,
     CreditFigures,
@@ -23,6 +24,7 @@ from kontor.domain.credit_files import (
     ReviewStatus,
     Sources,
 )
+from kontor.domain.errors import InvalidError
 from kontor.services.analyses import Facts
 from kontor.wire.canonical_json import canonicalize
 from kontor.wire.completeness import GAP_WORDS, GapWord
@@ -68,6 +70,14 @@ REVIEWS: dict[ReviewResult, ReviewWord] = {
 Zweck = Annotated[str, Meta(min_length=1, max_length=200, description="what the file is for")]
 
 
+def _clean(text: str, field: str) -> str:
+    """Without characters that no text has."""
+    cleaned = clean_text(text).strip()
+    if not cleaned:
+        raise InvalidError("expected a text in printable characters", field)
+    return cleaned
+
+
 class NewKreditakte(msgspec.Struct):
     zweck: Zweck
     freigabe: Annotated[
@@ -81,6 +91,10 @@ class NewKreditakte(msgspec.Struct):
     @property
     def disclosure_id(self) -> UUID | None:
         return None if self.freigabe == SELF else UUID(self.freigabe)
+
+    @property
+    def purpose(self) -> str:
+        return _clean(self.zweck, "zweck")
 
 
 Kommentar = Annotated[str, Meta(min_length=1, max_length=1000)]
@@ -98,9 +112,17 @@ class NewPruefung(msgspec.Struct):
     kommentar: Kommentar
     ergebnis: ReviewWord
 
+    @property
+    def comment(self) -> str:
+        return _clean(self.kommentar, "kommentar")
+
 
 class NewPruefungswunsch(msgspec.Struct):
     kommentar: Annotated[str, Meta(min_length=1, max_length=1000, description="what is to be looked at, and why")]
+
+    @property
+    def comment(self) -> str:
+        return _clean(self.kommentar, "kommentar")
 
 
 class Pruefungswunsch(msgspec.Struct):

@@ -36,7 +36,7 @@ async def create_credit_file(call: Call) -> Answer:
     """
     body = await call.json(NewKreditakte)
     files = call.services.credit_files
-    file = await files.create_file(call.principal, body.zweck, body.disclosure_id, write_document)
+    file = await files.create_file(call.principal, body.purpose, body.disclosure_id, write_document)
     return created(f"{call.urls.credit_files}/{file.id}")
 
 
@@ -82,13 +82,13 @@ async def delete_credit_file(call: Call) -> Answer:
 async def request_credit_file_review(call: Call) -> Answer:
     """Ask for a review of a credit file by a person.
 
-    By an adviser who can read it. 409 for a file that was made with `SELBST`, that has a newer version, or for which a
-    review has been asked for already.
+    By an adviser who can read it. 409 for a file that was made with `SELBST`, whose Freigabe has ended, that has a
+    newer version, or for which a review has been asked for already.
     """
     file_id = call.path_uuid("file-id")
     await call.services.credit_files.read_file(call.principal, file_id)
     body = await call.json(NewPruefungswunsch)
-    await call.services.credit_files.request_review(call.principal, file_id, body.kommentar)
+    await call.services.credit_files.request_review(call.principal, file_id, body.comment)
     return created(f"{call.urls.credit_files}/{file_id}")
 
 

@@ -18,7 +18,7 @@ from kontor.domain.credit_files import (
     ReviewStatus,
     Sources,
 )
-from kontor.domain.disclosures import DisclosureScope
+from kontor.domain.disclosures import Disclosure, DisclosureScope
 from kontor.domain.errors import ConflictError, InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
 from kontor.services.analyses import Analyses, Facts
@@ -29,7 +29,8 @@ from kontor.storage import credit_files, disclosures, system_keys
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Connection, Database
 
-MOST_FILES = 200
+MOST_FILES = 200  # that a customer makes; versions that reviews make are not counted
+MOST_VERSIONS = 20
 # A function of a module: it is called in a compute process, and gives the text that is signed.
 WriteDocument: TypeAlias = Callable[[CreditFileHead, Sources, Facts], bytes]
 NEWER = "there is a newer version of this file"
@@ -90,6 +91,8 @@ class CreditFiles:
             file = _require(await credit_files.find_file(connection, user_id, file_id))
             if file.purpose.disclosure_id is None:
                 raise ConflictError("this file was made for the customer alone: nobody else can read it")
+            if await self._find_valid(connection, principal, file.purpose.disclosure_id) is None:
+                raise ConflictError("the freigabe of this file has ended: nobody else can read it")
             if await credit_files.has_successor(connection, user_id, file_id):
                 raise ConflictError(NEWER)
             request = ReviewRequest(comment, self._clock.now())
@@ -126,6 +129,8 @@ class CreditFiles:
         """The next version, which refers to this one."""
         reader = await self._disclosures.become_reader_of_file(principal, file_id)
         file, now = await self.read_file(reader, file_id), self._clock.now()
+        if file.version >= MOST_VERSIONS:
+            raise ConflictError(f"a file can have at most {MOST_VERSIONS} versions")
         head = CreditFileHead(
             uuid4(),
             file.version + 1,
@@ -161,13 +166,13 @@ class CreditFiles:
         async with self._database.transaction(principal.user_id) as connection:
             key = await self._vault.load_signing_key(connection)
             await lock_data(connection, user_id)
-            purpose = head.purpose
-            await self._find_purpose(connection, principal, purpose.text, purpose.disclosure_id)
-            if await credit_files.count_files(connection, user_id) >= MOST_FILES:
-                raise InvalidError(f"a user can have at most {MOST_FILES} credit files")
-            before = head.predecessor_id
-            if before is not None and await credit_files.has_successor(connection, user_id, before):
-                raise ConflictError(NEWER)
+            purpose, before = head.purpose, head.predecessor_id
+            if before is None:
+                await self._find_purpose(connection, principal, purpose.text, purpose.disclosure_id)
+                if await credit_files.count_first_versions(connection, user_id) >= MOST_FILES:
+                    raise InvalidError(f"a user can have at most {MOST_FILES} credit files")
+            else:
+                await self._require_reviewable(connection, principal, before, purpose)
             file = CreditFile(
                 id=head.id,
                 version=head.version,
@@ -187,10 +192,27 @@ class CreditFiles:
     ) -> CreditPurpose:
         if disclosure_id is None:
             return CreditPurpose(text)
-        found = await disclosures.find_disclosure(connection, user_of(principal), disclosure_id)
-        if found is None or found.valid_until < self._clock.today() or DisclosureScope.CREDIT_CHECK not in found.scopes:
+        found = await self._find_valid(connection, principal, disclosure_id)
+        if found is None:
             raise InvalidError("expected the id of a valid freigabe for credit-check, or SELBST", "freigabe")
         return CreditPurpose(text, disclosure_id, found.text)
+
+    async def _require_reviewable(
+        self, connection: Connection, principal: Principal, file_id: UUID, purpose: CreditPurpose
+    ) -> None:
+        """To the adviser, a file whose disclosure has ended does not exist."""
+        disclosure_id = purpose.disclosure_id
+        if disclosure_id is None or await self._find_valid(connection, principal, disclosure_id) is None:
+            raise NotFoundError
+        if await credit_files.has_successor(connection, user_of(principal), file_id):
+            raise ConflictError(NEWER)
+
+    async def _find_valid(self, connection: Connection, principal: Principal, disclosure_id: UUID) -> Disclosure | None:
+        """By which credit files can be read today."""
+        found = await disclosures.find_disclosure(connection, user_of(principal), disclosure_id)
+        if found is None or found.valid_until < self._clock.today() or DisclosureScope.CREDIT_CHECK not in found.scopes:
+            return None
+        return found
 
 
 def _require(file: CreditFile | None) -> CreditFile:
