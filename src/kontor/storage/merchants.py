@@ -41,6 +41,7 @@ CLAIM_OPEN = """
     update tenant_merchants set attempts = attempts + 1, due_at = %(now)s + %(lease)s where (tenant_id, id) in (
         select tenant_id, id from tenant_merchants
         where tenant_id = %(tenant)s and state = 'OPEN' and due_at <= %(now)s
+            and exists (select 1 from tenants t where t.id = %(tenant)s and t.asks_model)
         order by attempts, due_at, id limit 1 for update skip locked
     ) returning id, merchant, attempts
 """
@@ -212,6 +213,30 @@ async def list_asking_tenants(connection: Connection, now: datetime) -> list[UUI
         [now],
     )
     return [row[0] for row in await cursor.fetchall()]
+
+
+async def may_add(connection: Connection, tenant_id: UUID, user_id: UUID) -> bool:
+    """Whether the tenant still wants the model to be asked, and the user is still there; both until the transaction
+    ends. The tenant is held first, as in `forget_open`."""
+    for query, row_id in (
+        ("select 1 from tenants where id = %s and asks_model for share", tenant_id),
+        ("select 1 from users where id = %s and is_active for no key update", user_id),
+    ):
+        cursor = await connection.execute(query, [row_id])
+        if await cursor.fetchone() is None:
+            return False
+    return True
+
+
+async def forget_open(connection: Connection, tenant_id: UUID) -> None:
+    """Whom the model was still to be asked about. All transactions of the tenant's users are looked through again."""
+    await connection.execute("select 1 from tenants where id = %s for no key update", [tenant_id])
+    await connection.execute("delete from tenant_merchants where tenant_id = %s and state = 'OPEN'", [tenant_id])
+    await connection.execute(
+        "update users set merchants_version = 0, merchants_checked_at = null where tenant_id = %s"
+        " and merchants_checked_at is not null",
+        [tenant_id],
+    )
 
 
 async def claim_open(connection: Connection, tenant_id: UUID, now: datetime, lease: timedelta) -> OpenMerchant | None:

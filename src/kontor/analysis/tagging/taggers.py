@@ -85,7 +85,8 @@ class Tagger:
 
     def name_merchants(self, transactions: Sequence[Transaction], own: OwnAccounts) -> list[str]:
         """By which words each merchant may be named to others; "" where there is none that may."""
-        return [self._merchant_names.name(self._reader.read(transaction), own) for transaction in transactions]
+        names, reader = self._merchant_names, self._reader
+        return [names.name(transaction, reader.read(transaction), own) for transaction in transactions]
 
     def decide(self, transaction: Transaction, own: OwnAccounts) -> Decision:
         """The decision behind a tagging, with the cells its confidences are fitted by."""

@@ -11,15 +11,7 @@ from kontor.domain.errors import ConflictError, InvalidError, NotFoundError
 from kontor.domain.principals import Principal
 from kontor.domain.redirects import Branding
 from kontor.domain.scopes import ALL_SCOPES, add_included_scopes
-from kontor.domain.tenants import (
-    Client,
-    ClientKind,
-    Grant,
-    Role,
-    Tenant,
-    check_technical_name,
-    check_text,
-)
+from kontor.domain.tenants import Client, ClientKind, Grant, Role, Tenant, check_technical_name, check_text
 from kontor.services.identity.branding import (
     BrandingChange,
     check_change,
@@ -29,7 +21,7 @@ from kontor.services.identity.branding import (
     merge_notes,
 )
 from kontor.services.security import auditing, hash_secret
-from kontor.storage import keys, queue, redirects, system_keys, tenant_rules, tenants, tokens, users
+from kontor.storage import keys, merchants, queue, redirects, system_keys, tenant_rules, tenants, tokens, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.keys import SealingKey, TransportKey
 
@@ -173,6 +165,8 @@ class TenantAdministration:
             if said != (before.learns_from_corrections, before.asks_model):
                 await tenant_rules.raise_rules_version(connection, tenant.id)
                 await queue.enqueue_retag_tenant(connection, tenant.id)
+            if tenant.asks_model != before.asks_model:
+                await merchants.forget_open(connection, tenant.id)
             await auditing.record(connection, tenant.id, auditing.OPERATOR, "tenant.change", f"tenant {name}")
         return tenant
 

@@ -15,7 +15,7 @@ from kontor.domain.tenants import ClientKind, Tenant, User, check_password, chec
 from kontor.services.accesses import Accesses, Refreshing
 from kontor.services.identity.tenants import find_own_tenant
 from kontor.services.security import Passwords, auditing
-from kontor.storage import deliveries, erased_payments, keys, tenants, tokens, users
+from kontor.storage import deliveries, erased_payments, keys, merchants, tenants, tokens, users
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Connection, Database
 from kontor.storage.erasure_log import ERASED, KEPT, ErasureLog
@@ -204,6 +204,7 @@ class Users:
         await users.lock_accesses(connection, user.id)
         await lock_data(connection, user.id)
         await deliveries.forget_user(connection, user.id)
+        await merchants.forget_open(connection, user.tenant_id)
         await users.delete_user(connection, user.tenant_id, user.id)
         await auditing.record(connection, user.tenant_id, actor, "user.erase", f"user {user.pseudonym}")
         await self._log(user, ERASED)

@@ -83,6 +83,8 @@ class MerchantQuestions:
                 version = await read_version(connection, claimed.id)
             found = await self._find_unknown(claimed.tenant_id, claimed.id, claimed.seen, room)
             async with self._database.transaction() as connection:
+                if not await merchants.may_add(connection, claimed.tenant_id, claimed.id):
+                    continue
                 await merchants.add_open(connection, claimed.tenant_id, found)
                 if len(found) < room:
                     await merchants.note_seen(connection, claimed.id, version)
