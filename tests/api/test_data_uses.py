@@ -1,7 +1,11 @@
 """Which requests count as a use of bank data, and what customers see of them."""
 
+import asyncio
 from dataclasses import replace
 from uuid import uuid4
+
+import pytest
+from psycopg_pool import PoolTimeout
 
 import kontor.api.app  # noqa: F401 (declares the operations)
 from banking import ACCESSES, new_customer
@@ -9,6 +13,7 @@ from kontor.api.data_uses import ACCESS, WITHOUT_BANK_DATA, reads_all_accesses
 from kontor.api.operations import OPERATIONS, Security
 from kontor.domain.principals import Principal
 from kontor.services.accesses.permission_uses import PermissionUses
+from kontor.storage import permissions as stored
 
 PERMISSIONS = "/customer/v2/berechtigungen"
 SOME_READS = {
@@ -30,6 +35,7 @@ def test_reads_count_but_for_those_that_tell_nothing_which_a_bank_said():
             "GET", Security.USER_TOKEN, False,
         ), name  # fmt: skip
     assert not reads_all_accesses(by_id["list_providers"])
+    assert reads_all_accesses(by_id["create_credit_file"]), "it keeps what it computes, so it is a POST"
 
 
 def test_reading_an_access_is_a_use_of_it_alone_and_looking_at_permissions_is_none(customer, owner):
@@ -58,3 +64,69 @@ async def test_callers_are_named_once_the_last_one_first_and_written_down_now_an
     assert customer.read(PERMISSIONS)[0]["aufrufer"] == [app, "budget-app"], "noted less than five minutes ago"
     await uses.note(replace(budget, client_id=uuid4(), client_name="x"), "another access")
     assert "x" not in customer.read(PERMISSIONS)[0]["aufrufer"]
+
+
+def test_a_credit_file_is_a_use_of_all_accesses(customer, owner):
+    customer.add_complete("leer")
+    clear = "update permissions set used_at = null, callers = '{}' where user_id = %s"
+    owner.execute(clear, [customer.reference])
+    answer = customer.post("/customer/v2/ai/credit-files", {"zweck": "Ratenkredit", "freigabe": "SELBST"})
+    assert answer.status_code == 201, answer.text
+    [permission] = customer.read(PERMISSIONS)
+    assert (permission["aufrufer"], "letzteNutzung" in permission) == ([customer.tenant.app[0].partition("/")[2]], True)
+
+
+def test_a_use_of_all_accesses_is_a_use_of_one_that_was_imported_just_before(customer):
+    assert customer.get(ACCESSES).status_code == 200
+    table = b"Buchungstag;Betrag;Verwendungszweck\n01.10.2026;-5,00;Markt\n"
+    form = {
+        "name": "f", "kennzeichen": ["Buchungstag"], "datumsformat": "dd.mm.yyyy", "dezimalzeichen": ",",
+        "spalten": {"Buchungstag": "buchungsdatum", "Betrag": "betrag", "Verwendungszweck": "verwendungszweck"},
+    }  # fmt: skip
+    assert customer.post("/customer/v2/imports/forms", form).status_code == 201
+    headers = customer.headers | {"Content-Type": "text/csv"}
+    assert customer.http.post("/customer/v2/imports?form=f", content=table, headers=headers).status_code == 201
+    assert "letzteNutzung" not in customer.read(PERMISSIONS)[0]
+    assert customer.get(ACCESSES).status_code == 200
+    assert "letzteNutzung" in customer.read(PERMISSIONS)[0]
+
+
+@pytest.fixture
+def budget(customer, owner):
+    """Another client of a customer with an access."""
+    customer.add_complete("leer")
+    tenant_id, user_id = owner.execute("select tenant_id, id from users where id = %s", [customer.reference]).fetchone()
+    return Principal(tenant_id, "t", True, uuid4(), "budget-app", frozenset(), user_id)
+
+
+@pytest.mark.parametrize("is_of_all", [True, False])
+async def test_a_use_while_somebody_holds_the_permission_is_made_up_for_by_the_next(
+    customer, owner, services, budget, is_of_all
+):
+    [permission] = customer.read(PERMISSIONS)
+    access_id = None if is_of_all else permission["zugangId"]
+    uses = PermissionUses(services.database)
+    with owner.transaction():
+        owner.execute("select 1 from permissions where id = %s for update", [permission["id"]])
+        await uses.note(budget, access_id)
+    assert "budget-app" not in customer.read(PERMISSIONS)[0]["aufrufer"]
+    await uses.note(budget, access_id)
+    assert "budget-app" in customer.read(PERMISSIONS)[0]["aufrufer"]
+
+
+@pytest.mark.parametrize("end", [PoolTimeout(), asyncio.CancelledError()])
+async def test_a_use_that_was_not_written_is_made_up_for_by_the_next(customer, services, budget, monkeypatch, end):
+    uses = PermissionUses(services.database)
+
+    async def fail(*_):
+        raise end
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stored, "note_use", fail)
+        if isinstance(end, Exception):
+            await uses.note(budget, None)
+        else:
+            with pytest.raises(asyncio.CancelledError):
+                await uses.note(budget, None)
+    await uses.note(budget, None)
+    assert "budget-app" in customer.read(PERMISSIONS)[0]["aufrufer"]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
-from banking import BankCustomer, new_customer, new_id, rels, wait_for
+from banking import ACCESSES, BankCustomer, new_customer, new_id, rels, wait_for
 from consenting import new_login
 from form_client import FormClient
 from form_walks import begin, go_on, offered, to_accounts, walk
@@ -41,6 +41,16 @@ def let_pass(owner: psycopg.Connection, customer: BankCustomer, passed: timedelt
 
 
 # Going on
+
+
+def test_a_use_of_all_accesses_is_a_use_of_one_that_was_just_added_in_the_form(newcomer, owner):
+    assert newcomer.get(ACCESSES).status_code == 200
+    form, eyes = to_accounts(newcomer, owner, new_login("test_products"))
+    form.send("confirm", account=eyes.product_ids)
+    owner.execute("update permissions set callers = '{}' where user_id = %s", [newcomer.reference])
+    assert newcomer.get(ACCESSES).status_code == 200
+    [permission] = newcomer.read("/customer/v2/berechtigungen")
+    assert permission["aufrufer"] == [newcomer.tenant.app[0].partition("/")[2]]
 
 
 def test_the_browser_that_began_goes_on_with_the_choice_of_accounts(newcomer, owner):

@@ -42,6 +42,8 @@ WITHOUT_BANK_DATA = frozenset(
         "read_tagging_rule",
     }
 )
+# What computes from all accesses and is no read, since it keeps its result.
+OTHERS_OF_ALL_ACCESSES = frozenset({"create_credit_file"})
 
 
 async def note_use(call: Call, answer: Answer) -> None:
@@ -57,4 +59,4 @@ async def note_use(call: Call, answer: Answer) -> None:
 
 def reads_all_accesses(operation: Operation) -> bool:
     is_read = operation.method == "GET" and operation.path.startswith(CUSTOMER)
-    return is_read and operation.id not in WITHOUT_BANK_DATA
+    return operation.id in OTHERS_OF_ALL_ACCESSES or (is_read and operation.id not in WITHOUT_BANK_DATA)

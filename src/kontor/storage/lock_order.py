@@ -1,7 +1,8 @@
 """The order in which a transaction locks rows that other transactions lock too (ADR 0036).
 
 Transactions that keep it cannot deadlock. Rows taken with `skip locked` or `nowait` need no order: nobody waits for
-them. Tests switch the check on; in production it does nothing.
+them. Nor do open permissions: a transaction that locks one has locked its access. Tests switch the check on; in
+production it does nothing.
 """
 
 from collections.abc import Hashable, Iterator

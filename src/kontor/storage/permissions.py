@@ -92,12 +92,15 @@ LIST_UNTOLD = """
         and (told_at is null or told_at < now() - make_interval(secs => %s)) order by ended_at limit %s
 """
 NOTE_USE = """
-    update permissions p set used_at = now(), callers = (array[%(caller)s::text]
-        || array(select c from unnest(p.callers) with ordinality as k (c, n) where c <> %(caller)s order by n))
-        [1:%(most)s]
-    from (select id from permissions where user_id = %(user)s and ended_at is null
-        and (%(access)s::text is null or access_id = %(access)s) order by id for update skip locked) as found
-    where p.user_id = %(user)s and p.id = found.id
+    with noted as (
+        update permissions p set used_at = now(), callers = (array[%(caller)s::text]
+            || array(select c from unnest(p.callers) with ordinality as k (c, n) where c <> %(caller)s order by n))
+            [1:%(most)s]
+        from (select id from permissions where user_id = %(user)s and ended_at is null
+            and (%(access)s::text is null or access_id = %(access)s) order by id for update skip locked) as found
+        where p.user_id = %(user)s and p.id = found.id returning p.id)
+    select not exists (select 1 from permissions where user_id = %(user)s and ended_at is null
+        and (%(access)s::text is null or access_id = %(access)s) and id not in (select id from noted))
 """
 NOTE_FETCH = """
     update permissions set used_at = now(), channel = coalesce(%s, channel)
@@ -207,9 +210,11 @@ async def drop_permission(connection: Connection, user_id: UUID, access_id: str)
     )
 
 
-async def note_use(connection: Connection, user_id: UUID, access_id: str | None, caller: str) -> None:
-    """A client has used the data of an access, or of all."""
-    await connection.execute(NOTE_USE, {"user": user_id, "access": access_id, "caller": caller, "most": MOST_CALLERS})
+async def note_use(connection: Connection, user_id: UUID, access_id: str | None, caller: str) -> bool:
+    """A client has used the data of an access, or of all. False when a row was left, since somebody holds it."""
+    values = {"user": user_id, "access": access_id, "caller": caller, "most": MOST_CALLERS}
+    row = await (await connection.execute(NOTE_USE, values)).fetchone()
+    return row is not None and row[0]
 
 
 async def note_fetch(connection: Connection, user_id: UUID, access_id: str, channel: PermissionChannel | None) -> None:

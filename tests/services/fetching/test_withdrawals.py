@@ -4,6 +4,7 @@ import asyncio
 import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 from fetch_harness import DATA, Gate, second_worker
@@ -13,6 +14,7 @@ from kontor.connectors.revocations import Revoke
 from kontor.domain.clocks import BERLIN
 from kontor.domain.permissions import PermissionChannel, PermissionStatus
 from kontor.services.accesses import revocations
+from kontor.services.fetching.writing import FetchWriting
 
 SECRETS = "credentials, memory, lease_key"
 
@@ -178,3 +180,37 @@ async def test_which_of_several_channels_was_taken_is_told(harness, bank):
     assert (await only(harness)).channel is PermissionChannel.DEMO
     assert (await only(harness)).used_at <= datetime.now(UTC)
     assert replace(await only(harness), channel=None).channel is None
+
+
+async def callers_of(harness):
+    views = await harness.services.accesses.permissions.list_permissions(harness.principal)
+    return {view.permission.access_id: view.permission.callers[0] for view in views}
+
+
+async def test_a_use_while_a_fetch_writes_its_bookings_is_noted(harness, bank, monkeypatch):
+    await harness.add()
+    budget = replace(harness.principal, client_id=uuid4(), client_name="budget-app")
+    write, seen = FetchWriting.write_fetched, []
+
+    async def use_meanwhile(*values):
+        written = await write(*values)
+        await harness.services.accesses.permissions.uses.note(budget, "a")
+        seen.append(await callers_of(harness))
+        return written
+
+    monkeypatch.setattr(FetchWriting, "write_fetched", use_meanwhile)
+    await harness.refresh()
+    assert seen == [{"a": "budget-app"}]
+
+
+async def test_a_use_of_all_accesses_is_a_use_of_one_that_was_added_just_before(harness, bank):
+    await harness.add("a")
+    budget = replace(harness.principal, client_id=uuid4(), client_name="budget-app")
+    uses = harness.services.accesses.permissions.uses
+    await uses.note(budget, None)
+    await harness.add("b", login="berta")
+    await uses.note(budget, None)
+    assert await callers_of(harness) == {"a": "budget-app", "b": "budget-app"}
+    await harness.services.accesses.store_access(harness.principal, "c", await harness.request(login="carla"))
+    await uses.note(budget, None)
+    assert (await callers_of(harness))["c"] == "budget-app"

@@ -78,6 +78,7 @@ async def add_import(call: Call) -> Answer:
         return json_answer(show_unknown(error))
     if query.preview:
         return json_answer(show_preview(imported))
+    call.services.accesses.permissions.uses.forget(owner.user_id)
     shown = show_stored(imported, call.urls)
     return json_answer(shown, 201, {"Location": call.urls.import_result(shown.id)})
 

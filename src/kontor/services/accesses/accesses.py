@@ -145,6 +145,7 @@ class Accesses:
         """
         plans = [await self._check(principal, key, requests[key]) for key in sorted(requests)]
         outcomes = await self._store_all(principal, plans, refresh=refresh, is_attended=is_attended)
+        self.permissions.uses.forget(user_of(principal))
         started = [outcome for outcome in outcomes if isinstance(outcome, StartedFetch)]
         await wait_for_fetches(self._database, user_of(principal), started, self._wait_seconds)
         return max([outcome for outcome in outcomes if isinstance(outcome, timedelta)], default=None)
@@ -161,6 +162,7 @@ class Accesses:
                 raise IncompleteCredentialsError(missing, f"{access_id}.credentials")
             await self._drop_others(connection, user_of(principal), access_id, written)
             await self._record(connection, principal, [(written.action, access_id)])
+        self.permissions.uses.forget(user_of(principal))
 
     async def store_opened_access(
         self,

@@ -31,8 +31,17 @@ class PermissionUses:
         if len(self._noted) >= MOST_NOTED:
             self._noted.clear()
         self._noted[key] = now
+        is_written = False
         try:
             async with self._database.connect(user_id) as connection:
-                await permissions.note_use(connection, user_id, access_id, principal.client_name)
+                is_written = await permissions.note_use(connection, user_id, access_id, principal.client_name)
         except Exception as error:
             log.warning("permission.use-not-noted", reason=type(error).__name__)
+        finally:
+            if not is_written:
+                self._noted.pop(key, None)  # the next use is noted instead
+
+    def forget(self, user_id: UUID) -> None:
+        """After the commit that has added an access: what was noted for all accesses did not contain it."""
+        for key in [key for key in self._noted if key[0] == user_id]:
+            del self._noted[key]

@@ -122,7 +122,6 @@ class FetchResults:
                 await self.refreshing.note_success(connection, fetch)
                 await fetches.finish_answered(connection, fetch.id, lease, access.provider_id, seconds)
                 return True
-            await permissions.note_fetch(connection, fetch.user_id, access.id, _find_channel(finished.step))
             if await read_version(connection, fetch.user_id) != prepared.version:
                 if not is_last:
                     return False
@@ -130,6 +129,8 @@ class FetchResults:
             written = await self._writing.write_fetched(
                 connection, fetch.user_id, access, finished.headers, finished.step, finished.since, prepared
             )
+            # Late, since notes of use leave a row that is held.
+            await permissions.note_fetch(connection, fetch.user_id, access.id, _find_channel(finished.step))
             await self.refreshing.note_success(connection, fetch)
             # From here on other fetches of this user wait.
             await products.set_products_seen(connection, fetch.user_id, written.complete, written.seen)

@@ -132,6 +132,7 @@ class AccessFlow:
                     )
                     begun = replace(current, step=FormStep.SCA, dialogue_id=uuid4(), notice=None)
                 await redirects.save_session(connection, begun)
+            self._accesses.permissions.uses.forget(user_of(session.principal))
         except InvalidError:
             await self._sessions.finish(session, RedirectOutcome.ERROR)
         return []
