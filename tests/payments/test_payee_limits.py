@@ -110,6 +110,16 @@ async def test_the_same_request_twice_counts_once(payer, known):
     assert [answer.status_code for answer in answers] == [200] * 5
 
 
+async def test_an_order_given_twice_is_a_duplicate_although_the_limit_is_used_up(payer, known):
+    await change(payer, known, limit=50)
+    refused = {"query": {}, "amount": 60}
+    assert (await payer.order(**refused)).status_code == 400
+    answers = [await payer.order(query={}, amount=30) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 409]
+    await change(payer, known, limit=150)
+    assert (await payer.order(**refused)).status_code == 200, "what was refused was not given"
+
+
 async def test_a_bulk_is_refused_whole_and_the_order_is_named(payer, known):
     await change(payer, known, limit=50)
     details = [DETAILS | {"iban": OTHER_IBAN, "amount": 90}, DETAILS | {"amount": 30}, DETAILS | {"amount": 30}]

@@ -271,12 +271,12 @@ class Payments:
             sealed = await self.dialogues.seal_credentials(connection, payment, debtor.credentials)
         if not await payments.insert_payment(connection, payment, sealed):
             return False
-        await self.payees.check(connection, payment, request.fields)
         fingerprint = digest_order(payment)
         if request.payment_id is not None or request.idempotency_key is not None:
             await payments.note_order(connection, payment.user_id, fingerprint, payment.id)
         elif not await payments.claim_order(connection, payment.user_id, fingerprint, payment.id):
             raise DuplicateOrderError("The same order was given less than a minute ago.")
+        await self.payees.check(connection, payment, request.fields)
         if request.verification_id is not None:
             await self.verifications.use(connection, payment.user_id, request.verification_id)
         return True
@@ -295,11 +295,11 @@ class Payments:
                 if is_ours and not is_same_order(found[0], draft):
                     raise DraftChangedError
                 if is_ours:
-                    await self.payees.check(connection, found[0])
                     expires_at = datetime.now(UTC) + DIALOGUE_LIFETIME
                     draft = replace(draft, state=PaymentState.OPEN, fence=held.lease.fence, expires_at=expires_at)
                     await payments.save_payment(connection, draft, None, found[2])
                     await payments.note_order(connection, draft.user_id, digest_order(draft), draft.id)
+                    await self.payees.check(connection, draft)
                     await record(connection, draft, actor, "payment.order")
                     fault_points.reach("payment.insert")
             if is_ours:
