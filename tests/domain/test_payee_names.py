@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kontor.domain.payees import PayeeSettings, PayeeUse, change_settings, fold_name, gather_payees, name_payee
+from kontor.domain import payees
+from kontor.domain.payees import (
+    PayeeSettings,
+    PayeeUse,
+    change_settings,
+    find_warnings,
+    fold_name,
+    gather_payees,
+    name_payee,
+)
+from kontor.domain.payments import Order
 
 USER = UUID(int=1)
 NOW = datetime(2026, 11, 19, 12, tzinfo=UTC)
@@ -72,3 +82,29 @@ def test_the_hold_ends_hours_after_the_payee_was_used_first_or_changed():
     assert payee.find_hold_end() == NOW + timedelta(hours=24)
     [free] = gather_payees(USER, [use("Erika", 0, 9)], {})
     assert free.find_hold_end() is None
+
+
+def test_warnings_of_many_orders_fold_each_known_name_once(monkeypatch):
+    folded = []
+    fold = payees.fold_name
+    monkeypatch.setattr(payees, "fold_name", lambda name: folded.append(name) or fold(name))
+    uses = [use(f"Name {number}", 0, number, f"IBAN{number}") for number in range(50)]
+    orders = [Order(recipient=f"Name {number}", iban="DE02", amount=Decimal(1)) for number in range(40)]
+    warnings = find_warnings(orders, uses)
+    assert [(warning.number, warning.known) for warning in warnings] == [(n + 1, f"IBAN{n}") for n in range(40)]
+    assert len(folded) == len(uses) + len(orders)
+
+
+def test_a_warning_names_the_latest_use():
+    uses = [use("Erika", 0, 9), use("Max", 0, 3), use("Erika", 0, 5, "DE02"), use("Max", 0, 4, "DE03")]
+
+    def warn(name, iban):
+        found = find_warnings([Order(recipient=name, iban=iban, amount=Decimal(1))], uses)
+        return [warning.known for warning in found]
+
+    assert (warn("Otto", IBAN), warn("MAX", "DE09"), warn("max", IBAN), warn("Otto", "DE09")) == (
+        ["Erika"],
+        ["DE03"],
+        [],
+        [],
+    )

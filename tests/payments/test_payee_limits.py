@@ -9,6 +9,7 @@ from test_payees import CLOSE
 
 from kontor.domain.payees import name_payee
 from kontor.domain.scopes import CUSTOMER_READ
+from kontor.storage import payees
 
 PAYEES = f"{CUSTOMER}/zahlungsempfaenger"
 OTHER_IBAN = "DE02500105170137075030"
@@ -23,6 +24,16 @@ async def list_payees(payer):
 
 async def change(payer, payee, **changes):
     return await payer.put(f"{PAYEES}/{payee['id']}", changes)
+
+
+async def set_limit(environment, user_id, iban):
+    """Of somebody who was never paid."""
+    await environment.execute(
+        "insert into payee_limits (user_id, id, iban, max_amount) values (%s, %s, %s, 5)",
+        user_id,
+        name_payee(user_id, iban),
+        iban,
+    )
 
 
 async def pay(payer, **details):
@@ -128,6 +139,25 @@ async def test_a_bulk_is_refused_whole_and_the_order_is_named(payer, known):
     assert answer.json()["message"].startswith("transferDetails[1].amount: exceeds the limit of 50.00")
 
 
+async def test_the_rules_of_all_payees_are_read_at_once(payer, monkeypatch):
+    ibans = [IBAN, OTHER_IBAN, "GB33BUKB20201555555555"]
+    for iban in ibans:
+        await set_limit(payer.environment, payer.principal.user_id, iban)
+    statements = []
+    for name in ("sum_ordered", "list_uses"):
+        read = getattr(payees, name)
+
+        async def count(connection, *values, read=read):
+            statements.append(read.__name__)
+            return await read(connection, *values)
+
+        monkeypatch.setattr(payees, name, count)
+    details = [DETAILS | {"iban": iban, "amount": 5} for iban in ibans]
+    answer = await payer.order({"instant": False, "transferDetails": details}, what="bulk-transfer")
+    assert answer.status_code == 200, answer.text
+    assert statements == ["list_uses", "sum_ordered", "list_uses"], "the first is for warnings"
+
+
 async def test_within_the_hold_an_order_is_refused_until_it_is_over(payer, known):
     assert (await change(payer, known, sperrfristStunden=24)).status_code == 200
     answer = await payer.order(amount=1, purpose="sofort")
@@ -156,12 +186,7 @@ async def test_a_redirect_tenants_order_is_refused_as_well(environment):
     visitor = await environment.new_payer(environment.redirecting)
     body = {"instant": False, "transferDetails": DETAILS}
     assert (await visitor.post(visitor.path(), body, headers=PRESENT)).status_code == 451
-    await environment.execute(
-        "insert into payee_limits (user_id, id, iban, max_amount) values (%s, %s, %s, 5)",
-        visitor.principal.user_id,
-        name_payee(visitor.principal.user_id, IBAN),
-        IBAN,
-    )
+    await set_limit(environment, visitor.principal.user_id, IBAN)
     answer = await visitor.post(visitor.path(), body, headers=PRESENT)
     assert (answer.status_code, answer.json()["messages"][0]["message"]) == (400, TOO_MUCH)
 

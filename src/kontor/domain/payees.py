@@ -75,22 +75,23 @@ def fold_name(name: str) -> str:
 
 def find_warnings(orders: Sequence[Order], uses: Sequence[PayeeUse]) -> tuple[PayeeWarning, ...]:
     """What differs from earlier orders: a known IBAN under another name, a known name with another IBAN."""
-    found = [_find_warning(number, order, uses) for number, order in enumerate(orders, 1)]
-    return tuple(warning for warning in found if warning is not None)
-
-
-def _find_warning(number: int, order: Order, uses: Sequence[PayeeUse]) -> PayeeWarning | None:
-    name = fold_name(order.recipient)
-    of_iban = [use for use in uses if use.iban == order.iban]
-    if of_iban:
-        if any(fold_name(use.name) == name for use in of_iban):
-            return None
-        latest = max(of_iban, key=lambda use: use.last_at)
-        return PayeeWarning(PayeeWarningKind.OTHER_NAME, number, latest.name)
-    of_name = [use for use in uses if name and fold_name(use.name) == name]
-    if not of_name:
-        return None
-    return PayeeWarning(PayeeWarningKind.OTHER_IBAN, number, max(of_name, key=lambda use: use.last_at).iban)
+    by_iban: dict[str, PayeeUse] = {}
+    by_name: dict[str, PayeeUse] = {}
+    known: set[tuple[str, str]] = set()
+    for use in sorted(uses, key=lambda use: use.last_at):
+        name = fold_name(use.name)
+        by_iban[use.iban] = by_name[name] = use
+        known.add((use.iban, name))
+    warnings = []
+    for number, order in enumerate(orders, 1):
+        name = fold_name(order.recipient)
+        if (order.iban, name) in known:
+            continue
+        if order.iban in by_iban:
+            warnings.append(PayeeWarning(PayeeWarningKind.OTHER_NAME, number, by_iban[order.iban].name))
+        elif name and name in by_name:
+            warnings.append(PayeeWarning(PayeeWarningKind.OTHER_IBAN, number, by_name[name].iban))
+    return tuple(warnings)
 
 
 def gather_payees(user_id: UUID, uses: Iterable[PayeeUse], settings: Mapping[UUID, PayeeSettings]) -> list[Payee]:

@@ -25,11 +25,12 @@ LIST_USES = f"""
     group by 1, 2
 """
 SUM_ORDERED = """
-    select coalesce(sum((o.value->>'amount')::numeric), 0)
+    select o.value->>'iban', sum((o.value->>'amount')::numeric)
     from payments p, jsonb_array_elements(p.orders) o
     where p.user_id = %s and p.id <> %s and p.created_at >= %s and p.created_at < %s
         and p.state not in ('DRAFT', 'FAILED') and p.debit is null and coalesce(p.standing->>'action', '') <> 'DELETE'
-        and o.value->>'iban' = %s
+        and o.value->>'iban' = any(%s)
+    group by 1
 """
 LIST_SETTINGS = "select id, max_amount, hold_hours, held_until from payee_limits where user_id = %s"
 LOCK_SETTINGS = (
@@ -74,10 +75,8 @@ async def save_settings(
 
 
 async def sum_ordered(
-    connection: Connection, user_id: UUID, payment_id: UUID, iban: str, since: datetime, until: datetime
-) -> Decimal:
-    """What other payments of a day order for this IBAN, whatever comes of them; not what has failed."""
-    cursor = await connection.execute(SUM_ORDERED, [user_id, payment_id, since, until, iban])
-    row = await cursor.fetchone()
-    assert row is not None
-    return Decimal(row[0])
+    connection: Connection, user_id: UUID, payment_id: UUID, ibans: Sequence[str], since: datetime, until: datetime
+) -> dict[str, Decimal]:
+    """What other payments of a day order for each of these IBANs, whatever comes of them; not what has failed."""
+    cursor = await connection.execute(SUM_ORDERED, [user_id, payment_id, since, until, list(ibans)])
+    return {iban: Decimal(amount) for iban, amount in await cursor.fetchall()}

@@ -4,7 +4,7 @@ What an order may be is decided in the transaction that stores it, under locks o
 once the second sees the first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
@@ -74,11 +74,12 @@ class Payees:
                 wanted.setdefault(order.iban, first).amount += order.amount
         first_payment = paying[0][0]
         ids = {name_payee(first_payment.user_id, iban): iban for iban in wanted}
-        found = await payees.lock_settings(connection, first_payment.user_id, list(ids))
-        for payee_id, settings in found.items():
-            iban = ids[payee_id]
-            await _check_limit(connection, first_payment, iban, wanted[iban], settings)
-            await _check_hold(connection, first_payment, iban, wanted[iban], settings)
+        settings = await payees.lock_settings(connection, first_payment.user_id, list(ids))
+        if settings:
+            by_iban = {ids[payee_id]: each for payee_id, each in settings.items()}
+            await _check_limits(connection, first_payment, wanted, by_iban)
+            uses = await payees.list_uses(connection, first_payment.user_id, list(by_iban))
+            _check_holds(gather_payees(first_payment.user_id, uses, settings), wanted)
 
     async def warn(self, payment: Payment) -> Payment:
         """The payment with what differs from earlier orders. The user decides about it before the bank is asked.
@@ -120,30 +121,26 @@ def _is_deletion(payment: Payment) -> bool:
     return payment.standing is not None and payment.standing.action is StandingAction.DELETE
 
 
-async def _check_limit(
-    connection: Connection, payment: Payment, iban: str, wanted: Wanted, settings: PayeeSettings
+async def _check_limits(
+    connection: Connection, payment: Payment, wanted: Mapping[str, Wanted], settings: Mapping[str, PayeeSettings]
 ) -> None:
-    limit = settings.max_amount
-    if limit is None:
-        return
+    """`wanted` and `settings` are by IBAN."""
     day = payment.created_at.astimezone(BERLIN).date()
     since = datetime.combine(day, time(), BERLIN)
     until = datetime.combine(day + timedelta(days=1), time(), BERLIN)
-    ordered = await payees.sum_ordered(connection, payment.user_id, payment.id, iban, since, until)
-    if ordered + wanted.amount > limit:
-        left = max(Decimal(0), limit - ordered)
-        message = f"exceeds the limit of {limit} a day for this payee; {left:.2f} are left today"
-        raise OrderError(OrderProblem.PAYEE_LIMIT, message, wanted.fields.name(wanted.fields.amount, wanted.number))
+    sums = await payees.sum_ordered(connection, payment.user_id, payment.id, list(settings), since, until)
+    for iban, each in settings.items():
+        limit, ordered, order = each.max_amount, sums.get(iban, Decimal(0)), wanted[iban]
+        if limit is not None and ordered + order.amount > limit:
+            left = max(Decimal(0), limit - ordered)
+            message = f"exceeds the limit of {limit} a day for this payee; {left:.2f} are left today"
+            raise OrderError(OrderProblem.PAYEE_LIMIT, message, order.fields.name(order.fields.amount, order.number))
 
 
-async def _check_hold(
-    connection: Connection, payment: Payment, iban: str, wanted: Wanted, settings: PayeeSettings
-) -> None:
-    uses = await payees.list_uses(connection, payment.user_id, [iban])
-    known = {name_payee(payment.user_id, iban): settings}
-    for payee in gather_payees(payment.user_id, uses, known):
-        end = payee.find_hold_end()
+def _check_holds(found: Sequence[Payee], wanted: Mapping[str, Wanted]) -> None:
+    for payee in found:
+        end, order = payee.find_hold_end(), wanted[payee.iban]
         if end is not None and end > datetime.now(UTC):
             until = end.astimezone(BERLIN).strftime("%Y-%m-%d %H:%M:%S")
-            field = wanted.fields.name(wanted.fields.iban, wanted.number)
+            field = order.fields.name(order.fields.iban, order.number)
             raise OrderError(OrderProblem.PAYEE_HOLD, f"orders to this payee are refused until {until}", field)
