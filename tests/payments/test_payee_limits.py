@@ -102,6 +102,15 @@ async def test_an_order_that_failed_does_not_count(payer, known):
     assert (await payer.order(amount=80, purpose="noch einmal")).status_code == 200
 
 
+async def test_two_first_changes_at_once_are_both_kept(payer, known):
+    for _ in range(5):
+        await payer.environment.execute("delete from payee_limits where user_id = %s", payer.principal.user_id)
+        answers = await asyncio.gather(change(payer, known, limit=50), change(payer, known, sperrfristStunden=24))
+        assert [answer.status_code for answer in answers] == [200, 200]
+        [payee] = await list_payees(payer)
+        assert (payee["limit"], payee["sperrfristStunden"]) == (50.00, 24)
+
+
 async def test_orders_at_once_do_not_get_round_the_limit(payer, known):
     await change(payer, known, limit=100)
     orders = [payer.order(amount=40, purpose=f"Teil {number}") for number in range(5)]

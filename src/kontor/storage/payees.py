@@ -37,6 +37,7 @@ LOCK_SETTINGS = (
     "select id, max_amount, hold_hours, held_until from payee_limits where user_id = %s and id = any(%s)"
     " order by id for update"
 )
+ADD_SETTINGS = "insert into payee_limits (user_id, id, iban) values (%s, %s, %s) on conflict (user_id, id) do nothing"
 SAVE_SETTINGS = (
     "insert into payee_limits (user_id, id, iban, max_amount, hold_hours, held_until) values (%s, %s, %s, %s, %s, %s)"
     " on conflict (user_id, id) do update set max_amount = excluded.max_amount, hold_hours = excluded.hold_hours,"
@@ -65,6 +66,12 @@ async def lock_settings(connection: Connection, user_id: UUID, ids: Sequence[UUI
         note_lock(Lock.PAYEE, user_id, payee_id)
     cursor = await connection.execute(LOCK_SETTINGS, [user_id, list(ids)])
     return {row[0]: PayeeSettings(*row[1:]) for row in await cursor.fetchall()}
+
+
+async def add_settings(connection: Connection, user_id: UUID, payee_id: UUID, iban: str) -> None:
+    """A row without rules, unless there is one: what is to be locked must be there."""
+    note_lock(Lock.PAYEE, user_id, payee_id)
+    await connection.execute(ADD_SETTINGS, [user_id, payee_id, iban])
 
 
 async def save_settings(

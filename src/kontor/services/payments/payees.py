@@ -49,8 +49,8 @@ class Payees:
         user_id = user_of(principal)
         async with self._database.transaction(principal.user_id) as connection:
             payee = _find(await _list(connection, user_id), payee_id)
-            locked = await payees.lock_settings(connection, user_id, [payee_id])
-            known = locked.get(payee_id, PayeeSettings())
+            await payees.add_settings(connection, user_id, payee_id, payee.iban)
+            known = (await payees.lock_settings(connection, user_id, [payee_id]))[payee_id]
             wanted = {"max_amount": known.max_amount, "hold_hours": known.hold_hours} | changes
             changed = change_settings(known, PayeeSettings(**wanted), datetime.now(UTC))  # type: ignore[arg-type]
             await payees.save_settings(connection, user_id, payee_id, payee.iban, changed)
