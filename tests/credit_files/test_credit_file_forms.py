@@ -11,6 +11,8 @@ import msgspec
 import pytest
 from lxml import html
 from pdfminer.high_level import extract_text
+from pdfminer.pdfdocument import PDFDocument
+from pdfminer.pdfparser import PDFParser
 
 from kontor.analysis.credit_files import compute_figures
 from kontor.api.answers import HttpError
@@ -90,6 +92,11 @@ def test_the_page_loads_nothing_and_says_so(page):
 def test_the_same_file_gives_the_same_bytes():
     assert draw_pdf(write_text(), "s") == draw_pdf(write_text(), "s")
     assert draw_page(write_text(), "s") == draw_page(write_text(), "s")
+
+
+def test_the_pdf_says_when_the_file_was_made_in_utc():
+    [info] = PDFDocument(PDFParser(io.BytesIO(draw_pdf(write_text(), "s")))).info
+    assert info["CreationDate"].startswith(b"D:20261115090000")
 
 
 def test_another_signature_gives_other_bytes():

@@ -82,6 +82,29 @@ def test_each_read_is_told_to_the_customer(customer, adviser):
     ]
 
 
+def test_a_review_is_one_read_and_not_two(customer, adviser):
+    disclosure, name = create_for(customer, adviser)
+    assert review(adviser, name).status_code == 201
+    assert len(customer.read(f"{disclosure}/zugriffe")) == 1
+
+
+async def test_the_list_of_files_is_made_without_their_documents(customer, standing_services, owner):
+    create(customer)
+    row = owner.execute("select tenant_id, id, pseudonym from users where id = %s", [customer.reference]).fetchone()
+    principal = Principal(row[0], "t", True, uuid4(), "app", frozenset(), *row[1:])
+    [entry] = await standing_services.credit_files.list_files(principal)
+    assert entry.purpose.text == SELF["zweck"]
+    assert not hasattr(entry, "document")
+
+
+def test_a_file_is_found_by_its_id_through_an_index(owner):
+    """As advisers look for it, who do not know the customer."""
+    with owner.transaction():
+        owner.execute("set local enable_seqscan = off")
+        plan = owner.execute("explain select user_id from all_credit_files where id = %s", [uuid4()]).fetchall()
+    assert any("credit_files_by_id" in line for (line,) in plan), plan
+
+
 def test_a_withdrawn_disclosure_closes_the_file_to_the_adviser_at_once_and_not_to_the_customer(customer, adviser):
     disclosure, name = create_for(customer, adviser)
     assert [entry["id"] for entry in list_reviews(adviser, customer)] == [name]
@@ -221,9 +244,11 @@ async def test_a_disclosure_that_is_withdrawn_during_a_review_closes_the_file(
         assert customer.delete(disclosure).status_code == 200
         return text.encode()
 
+    files = standing_services.credit_files
+    opened = await files.open_as_adviser(principal, UUID(name))
     with pytest.raises(NotFoundError):
-        await standing_services.credit_files.review_file(
-            principal, UUID(name), ReviewResult.CONFIRMED, "Geprüft", ReviewWriters(write_document, withdraw)
+        await files.review_file(
+            principal, opened, ReviewResult.CONFIRMED, "Geprüft", ReviewWriters(write_document, withdraw)
         )
     assert len(customer.read(FILES)) == 1
 

@@ -70,7 +70,8 @@ async def read_customer_credit_file(call: Call) -> Answer:
     """
     require_scope(call.principal, CUSTOMER_CREDIT)
     file_id, media_type = call.path_uuid("file-id"), choose_media_type(call.header("accept"), (JSON, HTML, PDF))
-    return await show_file(call, await call.services.credit_files.read_as_adviser(call.principal, file_id), media_type)
+    opened = await call.services.credit_files.open_as_adviser(call.principal, file_id)
+    return await show_file(call, opened.file, media_type)
 
 
 @operation(
@@ -102,9 +103,9 @@ async def review_credit_file(call: Call) -> Answer:
     is a newer one, or where the file has 20 versions.
     """
     require_scope(call.principal, CUSTOMER_CREDIT)
-    files, file_id = call.services.credit_files, call.path_uuid("file-id")
-    await files.read_as_adviser(call.principal, file_id)
+    files = call.services.credit_files
+    opened = await files.open_as_adviser(call.principal, call.path_uuid("file-id"))
     body = await call.json(NewPruefung)
     writers = ReviewWriters(write_document, confirm_document)
-    file = await files.review_file(call.principal, file_id, REVIEWS_INSIDE[body.ergebnis], body.comment, writers)
+    file = await files.review_file(call.principal, opened, REVIEWS_INSIDE[body.ergebnis], body.comment, writers)
     return created(f"{call.urls.base}{FILES}/{file.id}")

@@ -118,6 +118,17 @@ class CreditFile:
     predecessor_id: UUID | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class CreditFileEntry:
+    """A credit file in the list of the customer; its contents are not read for it."""
+
+    id: UUID
+    version: int
+    created_at: datetime
+    purpose: CreditPurpose
+    predecessor_id: UUID | None
+
+
 class ReviewStatus(StrEnum):
     """`REQUESTED`: the customer asks for a review. `REVIEWED`: there is a newer one, or a review has made this one."""
 

@@ -5,13 +5,21 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from kontor.domain.credit_files import CreditFile, CreditPurpose, ReviewEntry, ReviewRequest, ReviewStatus
+from kontor.domain.credit_files import (
+    CreditFile,
+    CreditFileEntry,
+    CreditPurpose,
+    ReviewEntry,
+    ReviewRequest,
+    ReviewStatus,
+)
 from kontor.domain.disclosures import DisclosureScope
 from kontor.storage.database import Connection
 from kontor.storage.disclosures import IS_VALID
 
-COLUMNS = "id, version, predecessor_id, purpose, disclosure_id, consent, created_at, document, signature"
-LIST_OWN = f"select {COLUMNS} from credit_files where user_id = %s order by created_at desc, id"
+HEAD = "id, version, predecessor_id, purpose, disclosure_id, consent, created_at"
+COLUMNS = f"{HEAD}, document, signature"
+LIST_OWN = f"select {HEAD} from credit_files where user_id = %s order by created_at desc, id"
 FIND_OWN = f"select {COLUMNS} from credit_files where user_id = %s and id = %s"
 INSERT = f"""
     insert into credit_files (user_id, tenant_id, {COLUMNS}) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
@@ -30,10 +38,19 @@ def _credit_file(row: Sequence[Any]) -> CreditFile:
     )
 
 
-async def list_files(connection: Connection, user_id: UUID) -> list[CreditFile]:
+async def list_files(connection: Connection, user_id: UUID) -> list[CreditFileEntry]:
     """The newest first."""
     cursor = await connection.execute(LIST_OWN, [user_id])
-    return [_credit_file(row) for row in await cursor.fetchall()]
+    return [
+        CreditFileEntry(
+            id=row[0],
+            version=row[1],
+            predecessor_id=row[2],
+            purpose=CreditPurpose(row[3], row[4], row[5]),
+            created_at=row[6],
+        )
+        for row in await cursor.fetchall()
+    ]
 
 
 async def find_file(connection: Connection, user_id: UUID, file_id: UUID) -> CreditFile | None:

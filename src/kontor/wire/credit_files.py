@@ -14,6 +14,7 @@ from kontor.domain.credit_files import (
     AccountGap,
     CreditFigures,
     CreditFile,
+    CreditFileEntry,
     CreditFileHead,
     Figure,
     FigureName,
@@ -299,7 +300,7 @@ def show_credit_file(file: CreditFile, urls: Urls) -> Kreditakte:
     return Kreditakte(**values, signatur=file.signature, relations=relations)
 
 
-def list_credit_file(file: CreditFile, urls: Urls) -> KreditakteKurz:
+def list_credit_file(file: CreditFileEntry, urls: Urls) -> KreditakteKurz:
     return KreditakteKurz(
         id=file.id,
         version=file.version,

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 from kontor.analysis.credit_files import name_rules
 from kontor.domain.credit_files import (
     CreditFile,
+    CreditFileEntry,
     CreditFileHead,
     CreditPurpose,
     Review,
@@ -44,6 +45,14 @@ class ReviewWriters:
     confirm: Callable[[CreditFileHead, str], bytes]
 
 
+@dataclass(frozen=True, slots=True)
+class OpenedFile:
+    """A file that an adviser has opened, and the customer, as whom it is read."""
+
+    file: CreditFile
+    reader: Principal
+
+
 class CreditFiles:
     def __init__(self, database: Database, clock: Clock, analyses: Analyses, vault: Vault) -> None:
         self._database = database
@@ -53,7 +62,7 @@ class CreditFiles:
         self._vault = vault
         self._completeness = Completeness(database)
 
-    async def list_files(self, principal: Principal) -> list[CreditFile]:
+    async def list_files(self, principal: Principal) -> list[CreditFileEntry]:
         """The newest first."""
         async with self._database.connect(principal.user_id) as connection:
             return await credit_files.list_files(connection, user_of(principal))
@@ -111,8 +120,10 @@ class CreditFiles:
                 connection, principal.tenant_id, user_of(principal), self._clock.today(), status, after, limit
             )
 
-    async def read_as_adviser(self, principal: Principal, file_id: UUID) -> CreditFile:
-        return await self.read_file(await self._disclosures.become_reader_of_file(principal, file_id), file_id)
+    async def open_as_adviser(self, principal: Principal, file_id: UUID) -> OpenedFile:
+        """One entry in the audit trail."""
+        reader = await self._disclosures.become_reader_of_file(principal, file_id)
+        return OpenedFile(await self.read_file(reader, file_id), reader)
 
     async def find_request(self, principal: Principal, file_id: UUID) -> ReviewRequest:
         """What the customer wants to be looked at."""
@@ -124,11 +135,10 @@ class CreditFiles:
         return found
 
     async def review_file(
-        self, principal: Principal, file_id: UUID, result: ReviewResult, comment: str, writers: ReviewWriters
+        self, principal: Principal, opened: OpenedFile, result: ReviewResult, comment: str, writers: ReviewWriters
     ) -> CreditFile:
         """The next version, which refers to this one."""
-        reader = await self._disclosures.become_reader_of_file(principal, file_id)
-        file, now = await self.read_file(reader, file_id), self._clock.now()
+        file, reader, now = opened.file, opened.reader, self._clock.now()
         if file.version >= MOST_VERSIONS:
             raise ConflictError(f"a file can have at most {MOST_VERSIONS} versions")
         head = CreditFileHead(

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
+from kontor.domain.clocks import BERLIN
 from kontor.wire.credit_pages.contents import Contents, Line, make_contents
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _make_pages(contents: Contents) -> "FPDF":
             page.add_font(FAMILY, style, path)
     page.set_lang("de")
     page.set_title(contents.title)
-    page.set_creation_date(datetime.fromisoformat(contents.document.erstelltAm).replace(tzinfo=UTC))
+    page.set_creation_date(datetime.fromisoformat(contents.document.erstelltAm).replace(tzinfo=BERLIN).astimezone(UTC))
     page.add_page()
     return page
 
