@@ -69,6 +69,16 @@ async def test_who_was_paid_is_known_with_the_latest_verification(environment):
     assert (await payer.get(payee["relations"][0]["href"])).json() == payee
 
 
+async def test_a_later_warning_alone_does_not_hide_the_verification(environment):
+    payer = await environment.new_payer(payees=(CLOSE,))
+    await pay(payer)
+    [before] = await list_payees(payer)
+    payer.plan.payees = ()
+    await pay(payer, recipient="Erik Muster")
+    [payee] = await list_payees(payer)
+    assert (payee["name"], payee["verification"]) == ("Erik Muster", before["verification"])
+
+
 async def test_one_iban_is_one_payee(payer, known):
     await pay(payer, recipient="Erika M.")
     await pay(payer, iban=OTHER_IBAN)

@@ -14,11 +14,13 @@ from kontor.storage.lock_order import Lock, note_lock
 
 # What the bank has taken. Direct debits pay nobody, and neither does a standing order that is deleted.
 IS_PAID = "p.state in ('EXECUTED', 'ACCEPTED') and p.debit is null and coalesce(p.standing->>'action', '') <> 'DELETE'"
+# Evidence without the bank's results is that of a warning alone.
+IS_VERIFIED = "p.evidence->'results'->(o.ordinality - 1)::integer is not null"
 LIST_USES = f"""
     select o.value->>'recipient', o.value->>'iban', min(p.created_at), max(p.created_at),
         (array_agg(p.evidence->'results'->(o.ordinality - 1)::integer order by p.evidence->>'verified_at' desc)
-            filter (where p.evidence is not null))[1],
-        max((p.evidence->>'verified_at')::timestamptz)
+            filter (where {IS_VERIFIED}))[1],
+        max((p.evidence->>'verified_at')::timestamptz) filter (where {IS_VERIFIED})
     from payments p, jsonb_array_elements(p.orders) with ordinality o
     where p.user_id = %(user_id)s and {IS_PAID}
         and (%(ibans)s::text[] is null or o.value->>'iban' = any(%(ibans)s))
