@@ -11,7 +11,7 @@ from browser.form_driver import Form
 from console_site import enter
 from patience import PATIENCE_SECONDS
 
-FETCHING_MS = 120_000  # three years of bookings, each looked at
+FETCHING_MS = 3 * PATIENCE_SECONDS * 1000  # three years of bookings, each looked at
 PATIENCE_MS = PATIENCE_SECONDS * 1000
 FINDINGS = "/customer/v2/ai"
 
