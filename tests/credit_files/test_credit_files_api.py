@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import uuid4
 
+import javascript
 import psycopg
 import pytest
 from cryptography.exceptions import InvalidSignature
@@ -25,14 +26,6 @@ TODAY = datetime.now(BERLIN).date()
 SOON = (TODAY + timedelta(days=30)).isoformat()
 COUNTS = {"ZURUECKGEGEBENE_LASTSCHRIFTEN", "MAHNGEBUEHREN", "INKASSO", "PFAENDUNGEN"}
 SIGNED_LATER = ("signatur", "relations")
-# As a program of somebody else does it: sorted names, and numbers as JavaScript writes them.
-CANONICAL = """
-const sorted = value => Array.isArray(value) ? value.map(sorted)
-  : value && typeof value === 'object' ? Object.fromEntries(Object.keys(value).sort().map(k => [k, sorted(value[k])]))
-  : value;
-const { signatur, relations, ...signed } = JSON.parse(require('fs').readFileSync(0, 'utf8'));
-process.stdout.write(JSON.stringify(sorted(signed)));
-"""
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +50,16 @@ def decode(text):
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
+def read_number(text):
+    return int(float(text)) if float(text).is_integer() else float(text)
+
+
 def canonicalize(text):
-    return subprocess.run(["node", "-e", CANONICAL], input=text.encode(), capture_output=True, check=True).stdout
+    """What is signed, written by Python's own library: sorted names, and numbers as JavaScript writes them."""
+    content = json.loads(text, parse_float=read_number)
+    for name in SIGNED_LATER:
+        del content[name]
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def verify(customer, text, content):
@@ -102,6 +103,12 @@ def test_others_can_check_the_signature_by_the_rfcs_alone(debtor):
     for changed in (content.replace(b'"INKASSO"', b'"INKASSA"'), content + b" "):
         with pytest.raises(InvalidSignature):
             verify(debtor, text, changed)
+
+
+@pytest.mark.programs
+def test_a_javascript_engine_finds_the_same_text_to_be_signed(debtor):
+    text = debtor.get(create(debtor)).text
+    assert javascript.canonicalize(text, SIGNED_LATER) == canonicalize(text)
 
 
 def test_openssl_accepts_the_signature(debtor, tmp_path):

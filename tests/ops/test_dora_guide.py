@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from operating import BANK
 
+from guide_code import Guide
+
 OUTAGE = datetime(2026, 11, 16, 6, 55, tzinfo=UTC)
 ROOT = Path(__file__).parents[2]
-GUIDE = (ROOT / "docs/compliance/dora.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+GUIDE = Guide("compliance/dora.md")
 
 
 def list_commands():
-    blocks = [body for language, body in BLOCKS if language == "sh"]
-    return [shlex.split(line, comments=True) for block in blocks for line in block.splitlines()]
+    return [shlex.split(line, comments=True) for block in GUIDE.list_blocks("sh") for line in block.splitlines()]
 
 
 @pytest.fixture
@@ -48,8 +48,8 @@ async def test_every_command_of_the_guide_works_and_shows_what_it_says(demo, kon
         outputs[" ".join(arguments)] = out
     assert len(outputs) >= 12
     written = {file.name: file.read_text() for file in (tmp_path / "register").iterdir()}
-    assert set(re.findall(r"`([a-z_0-9.]+\.(?:csv|json))`", GUIDE)) <= set(written)
-    shown = [body for language, body in BLOCKS if not language]
+    assert set(re.findall(r"`([a-z_0-9.]+\.(?:csv|json))`", GUIDE.text)) <= set(written)
+    shown = GUIDE.list_blocks()
     assert shown[:2] == [written["b_02.01.csv"], written["b_05.02.csv"]]
     told, facts = shown[2:]
     words = [[line.split() for line in text.splitlines()] for text in (told, outputs["dora incident show INC-1"])]
@@ -58,6 +58,6 @@ async def test_every_command_of_the_guide_works_and_shows_what_it_says(demo, kon
 
 
 def test_the_tests_that_the_guide_names_exist():
-    named = re.findall(r"\| `([a-z]+/test_\w+\.py)` \|", GUIDE)
+    named = re.findall(r"\| `([a-z]+/test_\w+\.py)` \|", GUIDE.text)
     assert len(named) >= 5
     assert [name for name in named if not (ROOT / "tests" / name).exists()] == []
