@@ -4,6 +4,7 @@ import base64
 import hashlib
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
@@ -40,6 +41,38 @@ def test_changing_categories_is_granted_only_where_the_user_ticks_it(assistant: 
     assert assistant.get_tokens(tags=True)["scope"] == f"{CUSTOMER_READ} {CUSTOMER_TAGS}"
     code = assistant.agree(tags=True, scope=CUSTOMER_READ)["code"]
     assert assistant.exchange(code).json()["scope"] == CUSTOMER_READ
+
+
+def test_the_user_is_told_who_may_do_what_and_until_when(assistant: Assistant) -> None:
+    with assistant.browser() as browser:
+        page = assistant.sign_in(browser, assistant.query()).text
+    for words in (
+        "Helper &lt;b&gt;",
+        assistant.customer.username,
+        "assistant.example",
+        "read accounts, balances, transactions",
+        "Payments, new accesses to banks and reading credentials are never possible",
+        "provider of its language model",
+        "ends after 180 days, or when it is not used for 30 days",
+    ):
+        assert words in page, words
+
+
+def test_a_user_who_has_agreed_is_asked_again(assistant: Assistant) -> None:
+    assistant.get_tokens()
+    with assistant.browser() as browser:
+        page = browser.get(AUTHORIZE, params=assistant.query(), follow_redirects=False)
+        assert (page.status_code, 'name="password"' in page.text) == (200, True)
+        consent = assistant.sign_in(browser, assistant.query()).text
+    assert 'value="agree"' in consent
+
+
+def test_an_assistant_has_no_password_grant(assistant: Assistant) -> None:
+    username = assistant.customer.username
+    form = {"grant_type": "password", "username": username, "password": f"password of {username}"}
+    for changes, auth in (({"client_id": assistant.client_id}, None), ({}, (assistant.client_id, ""))):
+        answer = assistant.customer.http.post("/auth/oauth2/token", data=form | changes, auth=auth)
+        assert answer.status_code == 401, answer.text
 
 
 def test_declining_tells_the_assistant(assistant: Assistant) -> None:
@@ -196,6 +229,21 @@ def test_refresh_tokens_rotate_and_reuse_ends_the_family(assistant: Assistant) -
     assert assistant.can_read(second)
     assert assistant.refresh(first["refresh_token"]).json()["error"] == "invalid_grant"
     assert not assistant.can_read(second)
+    assert assistant.refresh(second["refresh_token"]).json()["error"] == "invalid_grant"
+
+
+def test_a_grant_ends_180_days_after_the_user_agreed_however_often_it_is_used(
+    assistant: Assistant, owner: psycopg.Connection
+) -> None:
+    tokens = assistant.get_tokens()
+    of_the_user = " where user_id = %s"
+    agreed = "update assistant_grants set created_at = now() - make_interval(days => %s), expires_at = now() + %s"
+    owner.execute(agreed + of_the_user, [179, timedelta(hours=1), assistant.customer.reference])
+    second = assistant.refresh(tokens["refresh_token"]).json()
+    query = "select expires_at - now() from assistant_grants" + of_the_user
+    [left] = owner.execute(query, [assistant.customer.reference]).fetchone()
+    assert timedelta(hours=23) < left <= timedelta(days=1)
+    owner.execute(agreed + of_the_user, [180, timedelta(0), assistant.customer.reference])
     assert assistant.refresh(second["refresh_token"]).json()["error"] == "invalid_grant"
 
 

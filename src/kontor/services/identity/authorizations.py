@@ -31,6 +31,7 @@ from kontor.storage.tokens import StoredToken
 
 CODE_SECONDS = 60
 REFRESH_DAYS = 30
+GRANT_DAYS = 180
 TICKET_SECONDS = 600
 REFRESH_PREFIX = "kontor_rt_"
 INVALID = "The code or refresh token is invalid, expired, used, or was issued to another client."
@@ -231,7 +232,7 @@ class Authorizations:
         stored = StoredToken(access_hash, grant.tenant_id, client.id, user.id, granted, now, expires)
         await tokens.insert_token(connection, stored)
         await assistant_grants.insert_refresh_token(
-            connection, grant.id, hash_secret(refresh.reveal()), access_hash, now, now + timedelta(days=REFRESH_DAYS)
+            connection, grant.id, hash_secret(refresh.reveal()), access_hash, now, _find_end(grant, now)
         )
         await self._record(connection, client, user.pseudonym, "token.issue", True)
         return IssuedPair(IssuedToken(access, tenant, client, user, granted, now, expires, False), refresh)
@@ -253,6 +254,11 @@ class Authorizations:
         """RFC 8707."""
         if resource is not None and resource not in self._resources:
             raise error("invalid_target", f"The resource is {self._resources[-1]}.")
+
+
+def _find_end(grant: AssistantGrant, now: datetime) -> datetime:
+    """Use keeps a grant alive, but not for longer than the user was told."""
+    return min(now + timedelta(days=REFRESH_DAYS), grant.created_at + timedelta(days=GRANT_DAYS))
 
 
 async def _find_public_client(connection: Connection, client_id: str) -> Client:
