@@ -5,6 +5,8 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from uuid import UUID, uuid4
 
+import psycopg
+
 from kontor.domain.accesses import AccessStatus, make_product_id
 from kontor.domain.principals import Principal
 from kontor.domain.products import Product, ProductCategory
@@ -19,6 +21,9 @@ from kontor.storage import accesses, products, tags, transactions
 GIRO = Product("giro", ProductCategory.CHECKING, "Girokonto", "Mia Canarius", "EUR", balance=Decimal("1.00"))
 NOON = datetime(2026, 11, 2, 11, tzinfo=UTC)
 TODAY = date(2026, 11, 15)
+# Shops that the tagger does not know, and a category that a model may name.
+SHOP, OTHER = "ZIRBELGLUECK", "NORDWIND ATELIER"
+CATEGORY = "RECREATION_HOBBY"
 
 
 def pay(shop: str, amount: str = "-12.30", **fields: object) -> Transaction:
@@ -106,3 +111,8 @@ async def make_tenant(services, owner, *, name: str | None = None, is_on: bool =
     if is_on:
         await tenant.switch(True)
     return tenant
+
+
+def be_due_again(owner: psycopg.Connection) -> None:
+    owner.execute("update users set merchants_checked_at = null")
+    owner.execute("update tenant_merchants set due_at = now() - interval '1 second'")
