@@ -139,6 +139,23 @@ def test_a_word_is_barred_in_every_form_that_unicode_has_for_it():
             assert load_barred_inputs().remove([replace(plain, purpose=write(text))]) == [], write(text)
 
 
+# Soft hyphen, zero-width space, (non-)joiner, word joiner, byte order mark, grapheme joiner, variation selector.
+INVISIBLE = ["\u00ad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u034f", "\ufe0f"]
+
+
+@pytest.mark.parametrize("sign", INVISIBLE, ids=[f"U+{ord(sign):04X}" for sign in INVISIBLE])
+def test_a_word_is_barred_with_invisible_characters_between_its_letters_or_for_its_blanks(sign):
+    plain = Record("one", "main", TODAY, Decimal("-30.00"), "OTHER_SPENDING")
+    words = ["SPD", "CSU", "IG Metall", "ver.di", "Klinik", "Apotheke", "Kist", "Einbürgerung", "Zakat", "C-Date"]
+    for word in words:
+        written = {word.replace(" ", sign), f"{word[:2]}{sign}{word[2:]}", sign.join(word), f"{sign}{word}{sign}"}
+        for text in written:
+            assert load_barred_inputs().remove([replace(plain, purpose=f"Beitrag {text} 2026")]) == [], ascii(text)
+    for text in (f"Kirch{sign}ner GmbH", f"Ra{sign}dio", f"Beitrag{sign}2026"):
+        record = replace(plain, purpose=text)
+        assert load_barred_inputs().remove([record]) == [record]
+
+
 def test_a_barred_booking_is_barred_whatever_category_the_tagger_gives_it():
     record = tag("IG Metall", "Beitrag Oktober", "-32.00")
     for category in ("SERVICES_OTHER", "OTHER_SPENDING", "BANKFINANCE_OTHER", "SHOPPING_OTHER"):

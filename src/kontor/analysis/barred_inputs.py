@@ -20,6 +20,12 @@ from kontor.domain.tags import derive_insurance_type
 
 _FOLDS = (("Ä", "AE"), ("Ö", "OE"), ("Ü", "UE"), ("ẞ", "SS"))
 _SIGNS = re.compile(r"[^A-Z0-9]+")
+# Characters without a shape of their own, such as soft hyphens and zero-width spaces: Default_Ignorable_Code_Point of
+# Unicode. Some stand where a word may be broken, some between words.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
 _LEAST_UNBROKEN = 9  # letters: shorter words may begin in one word and end in the next by chance
 
 
@@ -99,12 +105,22 @@ class BarredInputs:
             return True
         if record.amount > 0 and insurance_type.startswith(self.received_insurance_types):
             return True
-        text = self._read(record)
-        return self.always.are_in(text) or (not category.startswith(self.exempt) and self.words.are_in(text))
+        is_exempt = category.startswith(self.exempt)
+        return any(
+            self.always.are_in(text) or (not is_exempt and self.words.are_in(text)) for text in self._list_texts(record)
+        )
 
-    def _read(self, record: Record) -> Text:
+    def _list_texts(self, record: Record) -> Iterable[Text]:
+        """One; two where there are invisible characters: without them, and with blanks in their place."""
         text = f"{record.purpose} {record.counterparty_name} {record.ultimate_counterparty} {record.booking_text}"
-        text = unicodedata.normalize("NFKC", f"{text} {record.own_category}").upper()
+        text = f"{text} {record.own_category}"
+        visible = _INVISIBLE.sub("", text)
+        yield self._read(visible)
+        if visible != text:
+            yield self._read(_INVISIBLE.sub(" ", text))
+
+    def _read(self, text: str) -> Text:
+        text = unicodedata.normalize("NFKC", text).upper()
         for letter, plain in _FOLDS:
             text = text.replace(letter, plain)
         words = _SIGNS.sub(" ", text).split()

@@ -34,7 +34,7 @@ def find_scheme(record: Record) -> BookedScheme | None:
     """None where the booking is no direct debit. The bank's code decides; without one, its text and the mandate do."""
     if record.amount >= 0 or record.is_pending:
         return None
-    code = record.gv_code.strip()[-3:]
+    code = record.business_code
     if code in _CODES:
         return _CODES[code]
     if _OTHER_CODE.fullmatch(code):
@@ -125,7 +125,7 @@ def _is_bare(record: Record) -> bool:
     """Whether it gives a debit back without mandate and IBAN. Of 059 and 159 are also transfers that come back."""
     if record.counterparty_iban or read_mandate(record.purpose).reference:
         return False
-    code = record.gv_code.strip()[-3:]
+    code = record.business_code
     if code in _RETURN_CODES:
         return True
     if _OTHER_CODE.fullmatch(code) and code not in RETURNED_CODES:

@@ -52,7 +52,7 @@ def find_distress_signals(records: Sequence[Record], today: date) -> DistressSig
     begin = subtract_months(today, 12) + DAY
     for record in select_days(order_records(records), begin, today):
         category = record.category
-        if category in _READ or record.gv_code in RETURNED_CODES:
+        if category in _READ or record.business_code in RETURNED_CODES:
             if is_countable(record, today):
                 _add_signal(record, signals)
         elif category == GAMBLING_CATEGORY and is_countable(record, today) and is_gambling(record):

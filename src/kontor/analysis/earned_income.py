@@ -34,7 +34,7 @@ _NEVER = ("BANKFINANCE_", "SAVINGS_", "TRANSFER_")
 
 def is_returned(record: Record) -> bool:
     """A direct debit that came back, or the fee for one."""
-    if record.gv_code in RETURNED_CODES:
+    if record.business_code in RETURNED_CODES:
         return True
     return _RETURNED.search(read_text(record) + record.booking_text.upper()) is not None
 
@@ -62,7 +62,7 @@ class EarnedIncome:
         if category == "INCOME_OTHER":
             return not self._is_refund(record)
         if category.startswith("INCOME_"):
-            return record.gv_code not in RETURNED_CODES
+            return record.business_code not in RETURNED_CODES
         if record.id not in self._paid_regularly:
             return False
         return not (is_returned(record) or is_gambling(record) or _SALE.search(read_text(record)))
@@ -70,7 +70,7 @@ class EarnedIncome:
     def _is_refund(self, record: Record) -> bool:
         if record.id in self._paid_regularly or record.freelancer_category == _REVENUE:
             return False
-        if record.id in self._of_expenses or record.gv_code == _CARD_REFUND_CODE or is_returned(record):
+        if record.id in self._of_expenses or record.business_code == _CARD_REFUND_CODE or is_returned(record):
             return True
         if _CARD_REFUND.search(squeeze_text(record.booking_text)):
             return True

@@ -1,5 +1,6 @@
 """What the analyses read: bookings with their tags, and the accounts they are on. Values only."""
 
+import re
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -12,6 +13,7 @@ from kontor.domain.transactions import Transaction
 NO_INSURANCE = "UNRELATED_OTHER"
 NO_PARTNER = "UNKNOWN"
 NO_BUSINESS = "UNRELATED"
+_BUSINESS_CODE = re.compile("(?<![0-9])[0-9]{3}(?![0-9])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,15 @@ class Record:
     def key(self) -> str:
         """Tells a part from the others of its booking; that of a booking is its id."""
         return f"{self.id} {self.part}" if self.part else self.id
+
+    @property
+    def business_code(self) -> str:
+        """The three digits of the GV code. Some sources have it between others: `NTRF+109+9310`."""
+        code = self.gv_code
+        if len(code) == 3:
+            return code
+        found = _BUSINESS_CODE.search(code)
+        return found[0] if found else ""
 
     @property
     def main_category(self) -> str:

@@ -56,7 +56,7 @@ _BY_WORD = (
 
 
 def find_method(record: Record) -> Method:
-    known = _CODES.get(record.gv_code)
+    known = _CODES.get(record.business_code)
     if known is not None:
         return known
     text = record.booking_text.upper()
