@@ -1,4 +1,7 @@
-"""A service of its own for generated requests: database, server, worker, and customers with data of the demo bank."""
+"""A service of its own for generated requests: database, server, worker, and customers with data of the demo bank.
+
+Passwords are hashed cheaply, as in tests: one request in thirty is a login or sets a password.
+"""
 
 import json
 import os
@@ -8,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +20,8 @@ from typing import Any
 
 import httpx
 
-from fuzzing.requests.requests import World
+from fuzzing.requests.requests import World, Worlds
+from fuzzing.runs import ROOT
 from kontor.bootstrap import attach_embedded, migrate_database, open_services
 from kontor.cli.demo_tenants import ensure_demo_tenants
 from kontor.config import export_settings, read_settings
@@ -25,7 +30,10 @@ from kontor_client import Kontor
 
 TENANT = "demo"
 DEMO_BANK = "00000000-0000-0000-0000-000000000000"
-LOGINS = ("student", "rente")
+FEW_BOOKINGS = ("test_student", "test_products")
+FULL_HISTORY = ("student", "rente")
+# `kontor` with cheap hashing. -P: modules of the tests must not take the place of others.
+KONTOR = (sys.executable, "-P", str(ROOT / "tests/cheap_passwords.py"))
 PASSPHRASE = "a long passphrase"
 WAIT_SECONDS = 120
 FETCH_SECONDS = 600
@@ -61,7 +69,7 @@ class FuzzedService:
     def _start(self, *arguments: str) -> None:
         log = self._stack.enter_context((self._folder / f"{arguments[0]}.log").open("ab"))
         process = subprocess.Popen(
-            [sys.executable, "-m", "kontor", *arguments],
+            [*KONTOR, *arguments],
             env=os.environ | export_settings(self._settings),
             stdout=log,
             stderr=log,
@@ -84,29 +92,45 @@ class FuzzedService:
     def log(self) -> str:
         return (self._folder / "serve.log").read_text(errors="replace")
 
-    async def make_world(self) -> World:
-        """A user of its own with accesses, other objects and logins, all of which requests can name."""
+    async def make_worlds(self, earlier: Worlds | None = None) -> Worlds:
+        """Each with a user of its own. One of `earlier` is kept while it is intact."""
         async with open_services(self._settings, "kontor fuzzing") as services:
             facts = await ensure_demo_tenants(services, self.base_url, None)
             _, operator = await services.operators.create_operator(f"o-{secrets.token_hex(4)}", 1)
         tenant = facts["tenants"][0]
-        app, admin = tenant["userClient"], tenant["adminClient"]
+        admin, app = tenant["adminClient"], tenant["userClient"]
         with Kontor.login_client(self.base_url, admin["username"], admin["password"]) as manager:
-            username, users = f"f-{secrets.token_hex(6)}", [_add_user(manager) for _ in range(3)]
-            _add_user(manager, username)
-            with Kontor.login(self.base_url, app["username"], app["password"], username, PASSPHRASE) as kontor:
-                known = _fill(kontor)
-                user_token = str(kontor.session.token)
             logins = {
-                "userToken": [user_token],
                 "clientToken": [str(manager.session.token)],
                 "operatorToken": [operator.reveal()],
                 "apiKey": [tenant["apiKey"]],
                 "clientLogin": [f"{login['username']}:{login['password']}" for login in (app, admin)],
             }
+            few, full = (earlier.few, earlier.full) if earlier else (None, None)
+            return Worlds(
+                self._make_world(few, manager, app, logins, FEW_BOOKINGS),
+                self._make_world(full, manager, app, logins, FULL_HISTORY),
+            )
+
+    def _make_world(
+        self,
+        earlier: World | None,
+        manager: Kontor,
+        app: dict[str, str],
+        logins: dict[str, list[str]],
+        people: Sequence[str],
+    ) -> World:
+        """A user with accesses, other objects and logins, all of which requests can name."""
+        if earlier is not None and self.is_intact(earlier):
+            return replace(earlier, logins=earlier.logins | logins)
+        username, users = f"f-{secrets.token_hex(6)}", [_add_user(manager) for _ in range(3)]
+        _add_user(manager, username)
+        with Kontor.login(self.base_url, app["username"], app["password"], username, PASSPHRASE) as kontor:
+            known = _fill(kontor, people)
+            user_token = str(kontor.session.token)
         known |= {"user-reference": users, "userReference": users}
         known |= {"username": [username], "password": [PASSPHRASE], "grant_type": ["password"]}
-        return World(logins, known)
+        return World(logins | {"userToken": [user_token]}, known)
 
     def is_intact(self, world: World) -> bool:
         """Are the user's token and all accesses there? Requests may have ended them."""
@@ -126,10 +150,10 @@ def _add_user(manager: Kontor, username: str | None = None) -> str:
     return str(answer.headers["location"]).rpartition("/")[2]
 
 
-def _fill(kontor: Kontor) -> dict[str, list[str]]:
+def _fill(kontor: Kontor, people: Sequence[str]) -> dict[str, list[str]]:
     accesses, products, transactions = [], [], []
-    for login in LOGINS:
-        access = kontor.add_access(DEMO_BANK, {"userid": login, "pin": "demo"})
+    for person in people:
+        access = kontor.add_access(DEMO_BANK, {"userid": person, "pin": "demo"})
         access = kontor.wait_until_complete(access.id, timeout_seconds=FETCH_SECONDS)
         accesses.append(access.id)
         for product in access.products:

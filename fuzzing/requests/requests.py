@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 
 from fuzzing.requests.values import Values
 
+FULL_SHARE = 1 / 200  # of the requests: for a customer with a full history
 METHODS = ("GET", "POST", "PUT", "DELETE")
 JSON, FORM, BASE64 = "application/json", "application/x-www-form-urlencoded", "application/octet-stream+base64"
 # With the right token these end what others need; they get one rarely.
@@ -29,6 +30,15 @@ class World:
 
     logins: dict[str, list[str]]
     known: dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """An analysis of a full history takes seconds of processor time, and one of a few bookings milliseconds: nearly
+    all requests are for a customer with few."""
+
+    few: World
+    full: World
 
 
 @dataclass(frozen=True)
@@ -82,8 +92,9 @@ class Requests:
                     frozenset(operation["responses"]),
                 )
 
-    def draw(self, number: int, world: World) -> DrawnRequest:
+    def draw(self, number: int, worlds: Worlds) -> DrawnRequest:
         draws = random.Random(f"{self._seed} {number}")
+        world = worlds.full if draws.random() < FULL_SHARE else worlds.few
         operation = draws.choice(self.operations)
         values = Values(draws, self._schemas, world.known)
         headers = self._draw_headers(operation, values, world)

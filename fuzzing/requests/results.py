@@ -12,14 +12,14 @@ from fuzzing.runs import read_numbers, store
 @dataclass
 class Results:
     """`next_numbers` has by seed the first request that was not sent. `settled`: findings that were none when the
-    request was sent again."""
+    request was sent again. `seconds` are those of sending, by seed."""
 
     next_numbers: dict[int, int] = field(default_factory=dict)
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
     settled: list[Finding] = field(default_factory=list)
-    seconds: float = 0.0
+    seconds: Counter[int] = field(default_factory=Counter)
 
     @property
     def count(self) -> int:
@@ -30,7 +30,7 @@ class Results:
         self.answers += batch.answers
         self.statuses += batch.statuses
         self.findings += batch.findings
-        self.seconds += seconds
+        self.seconds[seed] += seconds
 
     def settle(self, finding: Finding) -> None:
         self.findings.remove(finding)
@@ -48,7 +48,7 @@ def load_results(file: Path) -> Results:
         Counter(told["statuses"]),
         [Finding(**finding) for finding in told["findings"]],
         [Finding(**finding) for finding in told.get("settled", [])],
-        told["seconds"],
+        Counter({int(seed): seconds for seed, seconds in told["seconds"].items()}),
     )
 
 
@@ -59,6 +59,6 @@ def store_results(file: Path, results: Results) -> None:
         "statuses": dict(results.statuses),
         "findings": [asdict(finding) for finding in results.findings],
         "settled": [asdict(finding) for finding in results.settled],
-        "seconds": round(results.seconds, 1),
+        "seconds": {seed: round(seconds, 1) for seed, seconds in results.seconds.items()},
     }
     store(file, values)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from fuzzing.requests.requests import DrawnRequest, Requests, World
+from fuzzing.requests.requests import DrawnRequest, Requests, Worlds
 
 ANSWER_SECONDS = 200  # the server itself gives up after 180
 NO_BODY = frozenset({204, 304})
@@ -76,18 +76,18 @@ class Connection:
             self._streams = None
 
 
-async def send_batch(port: int, requests: Requests, seed: int, numbers: range, world: World, at_once: int) -> Batch:
+async def send_batch(port: int, requests: Requests, seed: int, numbers: range, worlds: Worlds, at_once: int) -> Batch:
     batch = Batch()
     waiting = iter(numbers)
-    await asyncio.gather(*(_send(port, requests, seed, waiting, world, batch) for _ in range(at_once)))
+    await asyncio.gather(*(_send(port, requests, seed, waiting, worlds, batch) for _ in range(at_once)))
     batch.findings.sort(key=lambda finding: finding.number)
     return batch
 
 
-async def _send(port: int, requests: Requests, seed: int, waiting: Iterator[int], world: World, batch: Batch) -> None:
+async def _send(port: int, requests: Requests, seed: int, waiting: Iterator[int], worlds: Worlds, batch: Batch) -> None:
     connection = Connection(port)
     for number in waiting:
-        request = requests.draw(number, world)
+        request = requests.draw(number, worlds)
         try:
             status, body = await asyncio.wait_for(connection.ask(request), ANSWER_SECONDS)
         except (OSError, asyncio.IncompleteReadError, TimeoutError, ValueError) as error:
