@@ -121,6 +121,41 @@ async def test_what_is_found_not_to_be_major_any_more_has_no_deadlines_and_says_
     assert (await incident("close", opened))["closedAt"]
 
 
+async def test_what_becomes_major_again_is_reported_anew_from_its_new_classification(incident, operator, kontor):
+    aware = ago(days=40)
+    reference = (await incident("open", "Banks do not answer", "--aware", aware.isoformat()))["reference"]
+
+    def at(hours):
+        return ["--at", (aware + timedelta(hours=hours)).isoformat()]
+
+    await incident("classify", reference, "major", "--criterion", "clients", *at(1))
+    for report, hours in (("initial", 2), ("intermediate", 70)):
+        await incident("submitted", reference, report, *at(hours))
+    await incident("classify", reference, "not-major", *at(80))
+    refused = await incident("classify", reference, "major", "--criterion", "clients", *at(79))
+    assert "--at: must not be before the classification as not major" in refused
+    found = await incident("classify", reference, "major", "--criterion", "duration", *at(100))
+    assert read_due(found) == {
+        "initial": show_time(aware + timedelta(hours=104)), "intermediate": None, "final": None,
+    }  # fmt: skip
+    assert [one["submittedAt"] for one in found["deadlines"]] == [None, None, None]
+    assert "major again since" in (await kontor("dora", "incident", "show", reference))[1]
+    assert find(await incident("draft", reference, "initial"), "2(i)").startswith("reclassified as major 20")
+    assert "The initial report of" in await incident("submitted", reference, "intermediate", *at(101))
+    assert "before the classification as major" in await incident("submitted", reference, "initial", *at(99))
+    found = await incident("submitted", reference, "initial", *at(103))
+    assert read_due(found)["intermediate"] == show_time(aware + timedelta(hours=175))
+    assert "was submitted before" in await incident("submitted", reference, "initial", *at(104))
+    again = await incident("classify", reference, "major", "--criterion", "clients", *at(105))
+    assert read_due(again) == read_due(found)  # classifying alike does not begin anything anew
+    await incident("submitted", reference, "intermediate", *at(170))
+    assert "has not been submitted" in await incident("close", reference)
+    await incident("submitted", reference, "final", *at(180))
+    assert (await incident("close", reference))["closedAt"]
+    kept = "select report, count(*) from incident_reports group by report order by report"
+    assert operator.owner.execute(kept).fetchall() == [("final", 1), ("initial", 2), ("intermediate", 2)]
+
+
 async def test_classifying_again_does_not_stop_the_clock(incident, opened):
     first = await incident("classify", opened, "major", "--criterion", "clients", "--at", ago(hours=6).isoformat())
     again = await incident("classify", opened, "major", "--criterion", "duration")

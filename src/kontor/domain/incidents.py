@@ -40,7 +40,10 @@ class Criterion(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """`is_major` is None before the operator has classified it. `initial_at` is the first time, others the newest."""
+    """`is_major` is None before the operator has classified it. `initial_at` is the first time, others the newest.
+
+    `major_again_at` is the latest classification as major after one as not major. Reports from before it do not count.
+    """
 
     number: int
     title: str
@@ -55,6 +58,7 @@ class Incident:
     initial_at: datetime | None = None
     intermediate_at: datetime | None = None
     final_at: datetime | None = None
+    major_again_at: datetime | None = None
 
     @property
     def reference(self) -> str:

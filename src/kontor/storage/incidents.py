@@ -11,11 +11,13 @@ from kontor.storage.database import Connection
 
 SELECT = """
     select i.number, i.title, i.aware_at, i.occurred_at, i.classified_at, i.is_major, i.was_major, i.criteria,
-        i.recovered_at, i.closed_at,
-        (select min(submitted_at) from incident_reports where incident = i.number and report = 'initial'),
-        (select max(submitted_at) from incident_reports where incident = i.number and report = 'intermediate'),
-        (select max(submitted_at) from incident_reports where incident = i.number and report = 'final')
+        i.recovered_at, i.closed_at, r.initial_at, r.intermediate_at, r.final_at, i.major_again_at
     from incidents i
+    cross join lateral (select min(submitted_at) filter (where report = 'initial') as initial_at,
+            max(submitted_at) filter (where report = 'intermediate') as intermediate_at,
+            max(submitted_at) filter (where report = 'final') as final_at
+        from incident_reports
+        where incident = i.number and submitted_at >= coalesce(i.major_again_at, '-infinity')) r
 """
 
 
@@ -74,6 +76,11 @@ async def store_classification(
         " where number = %s",
         [at, is_major, is_major, list(criteria), number],
     )
+
+
+async def store_major_again(connection: Connection, number: int, at: datetime) -> None:
+    """Reports that were submitted before this do not count any more."""
+    await connection.execute("update incidents set major_again_at = %s where number = %s", [at, number])
 
 
 async def store_recovery(connection: Connection, number: int, at: datetime) -> None:

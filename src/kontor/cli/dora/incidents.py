@@ -172,7 +172,10 @@ def _change(step: Callable[[Incidents], Awaitable[Incident]], *, as_json: bool) 
 def _describe_class(found: Incident) -> str:
     if found.is_major is None:
         return "not classified"
-    return f"{'major' if found.is_major else 'not major'} since {show_time(found.classified_at)}"
+    word = "major" if found.is_major else "not major"
+    if found.is_major and found.major_again_at is not None:
+        word = "major again"
+    return f"{word} since {show_time(found.classified_at)}"
 
 
 def _describe_due(deadline: Deadline, now: datetime) -> str:

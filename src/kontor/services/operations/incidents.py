@@ -46,14 +46,22 @@ class Incidents:
         async with self._database.transaction() as connection:
             incident = await _lock_open(connection, number)
             _require_order(incident.aware_at, at, "becoming aware")
+            if incident.classified_at is not None and is_major is not incident.is_major:
+                former = "major" if incident.is_major else "not major"
+                _require_order(incident.classified_at, at, f"the classification as {former}")
             if is_major and incident.is_major:
                 at = incident.classified_at or at  # the clock runs from the first time
             await incidents.store_classification(connection, number, at, is_major, sorted(set(criteria)))
+            if is_major and incident.was_major and not incident.is_major:
+                await incidents.store_major_again(connection, number, at)
             await _record(connection, "classify-major" if is_major else "classify-not-major", number)
             return await incidents.find_incident(connection, number)
 
     async def note_submission(self, number: int, report: Report, at: datetime | None) -> Incident:
-        """The operator has handed a report in. Only an updated intermediate report is noted again."""
+        """The operator has handed a report in. Only an updated intermediate report is noted again.
+
+        What has become major again is reported anew.
+        """
         now = datetime.now(UTC)
         at = at or now
         _require_past(at, now, "--at")
@@ -67,10 +75,14 @@ class Incidents:
                     " may be repeated."
                 )
             before = BEFORE.get(report)
-            earlier = incident.find_submission(before) if before else incident.aware_at
+            earlier, what = incident.aware_at, "becoming aware"
+            if before is not None:
+                earlier, what = incident.find_submission(before), f"the {before} report"
+            elif incident.major_again_at is not None:
+                earlier, what = incident.major_again_at, "the classification as major"
             if earlier is None:
                 raise ConflictError(f"The {before} report of {incident.reference} has not been submitted.")
-            _require_order(earlier, at, f"the {before} report" if before else "becoming aware")
+            _require_order(earlier, at, what)
             await incidents.insert_report(connection, number, report, at)
             await _record(connection, f"submit-{report}", number)
             return await incidents.find_incident(connection, number)

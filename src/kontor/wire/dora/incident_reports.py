@@ -158,6 +158,10 @@ def _describe_origin(figures: IncidentFigures, name_provider: NameProvider) -> s
 def _describe_reclassification(incident: Incident) -> str:
     if incident.is_major is False and incident.was_major:
         return f"reclassified as non-major {show_time(incident.classified_at)}; reasons: {OPERATOR}"
+    if incident.major_again_at is not None:
+        return (
+            f"reclassified as major {show_time(incident.major_again_at)}, after it was non-major; reasons: {OPERATOR}"
+        )
     return "none"
 
 
@@ -195,6 +199,7 @@ def show_incident(incident: Incident, deadlines: Sequence[Deadline], now: dateti
         "occurredAt": show_time(incident.occurred_at) or None,
         "awareAt": show_time(incident.aware_at),
         "classifiedAt": show_time(incident.classified_at) or None,
+        "majorAgainAt": show_time(incident.major_again_at) or None,
         "major": incident.is_major,
         "criteria": [str(one) for one in incident.criteria],
         "recoveredAt": show_time(incident.recovered_at) or None,
