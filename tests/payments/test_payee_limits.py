@@ -9,7 +9,7 @@ from test_payees import CLOSE
 
 from kontor.domain.payees import name_payee
 from kontor.domain.scopes import CUSTOMER_READ
-from kontor.storage import payees
+from kontor.storage import payees, payments
 
 PAYEES = f"{CUSTOMER}/zahlungsempfaenger"
 OTHER_IBAN = "DE02500105170137075030"
@@ -43,6 +43,19 @@ async def pay(payer, **details):
     await transfer.tan()
     assert transfer.codes == ["BA1111"]
     return transfer
+
+
+async def age_payments(payer, interval):
+    await payer.environment.execute(
+        "update payments set created_at = created_at - %s::interval where user_id = %s",
+        interval,
+        payer.principal.user_id,
+    )
+
+
+async def run_retention(environment):
+    async with environment.services.database.transaction() as connection:
+        return await payments.delete_old_payments(connection, 1000)
 
 
 @pytest.fixture
@@ -187,6 +200,38 @@ async def test_within_the_hold_an_order_is_refused_until_it_is_over(payer, known
         "update payments set created_at = created_at - interval '25 hours' where user_id = %s", payer.principal.user_id
     )
     assert (await payer.order(amount=1, purpose="sofort")).status_code == 200
+
+
+async def test_a_rule_in_force_is_shown_after_the_last_payment_was_deleted(environment, payer, known):
+    await change(payer, known, limit=50)
+    await age_payments(payer, "10 years 1 day")
+    assert await run_retention(environment) >= 1
+    assert await payer.list_payments() == []
+    [payee] = await list_payees(payer)
+    facts = ("id", "name", "iban", "limit")
+    assert [payee[name] for name in facts] == [known["id"], "Erika Mustermann", IBAN, 50.00]
+    assert (payee["firstUsed"], payee["lastUsed"]) == (known["firstUsed"], known["lastUsed"])
+    assert "verification" not in payee
+    assert (await payer.get(f"{PAYEES}/{known['id']}")).json() == payee
+    assert (await payer.order(amount=51)).status_code == 400
+    assert (await change(payer, known, limit=60)).status_code == 200
+    assert (await payer.order(amount=60)).status_code == 200
+    assert (await change(payer, known, limit=None)).status_code == 200
+    assert await list_payees(payer) == [], "no rule is in force, and nothing was paid"
+    kept = "select name from payee_limits where user_id = %s"
+    assert await environment.execute(kept, payer.principal.user_id) == [(None,)]
+
+
+async def test_what_is_left_of_a_hold_counts_after_the_last_payment_was_deleted(environment, payer, known):
+    await change(payer, known, sperrfristStunden=24)
+    await change(payer, known, sperrfristStunden=None)
+    await age_payments(payer, "10 years 1 day")
+    await run_retention(environment)
+    assert [payee["id"] for payee in await list_payees(payer)] == [known["id"]]
+    assert (await payer.order(amount=1)).status_code == 400
+    await environment.execute("update payee_limits set held_until = now() where id = %s", known["id"])
+    assert await list_payees(payer) == []
+    assert (await payer.order(amount=1)).status_code == 200
 
 
 async def test_a_hold_that_is_switched_off_goes_on_for_its_hours(payer, known):

@@ -37,6 +37,10 @@ class PayeeSettings:
     hold_hours: int | None = None
     held_until: datetime | None = None
 
+    def is_in_force(self, now: datetime) -> bool:
+        is_held = self.held_until is not None and self.held_until > now
+        return self.max_amount is not None or bool(self.hold_hours) or is_held
+
 
 @dataclass(frozen=True, slots=True)
 class Payee:

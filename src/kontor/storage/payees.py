@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from kontor.domain.payees import PayeeSettings, PayeeUse
+from kontor.domain.payees import Payee, PayeeSettings, PayeeUse
 from kontor.domain.payments import PayeeResult
 from kontor.storage.database import Connection
 from kontor.storage.lock_order import Lock, note_lock
@@ -25,6 +25,11 @@ LIST_USES = f"""
     where p.user_id = %(user_id)s and {IS_PAID}
         and (%(ibans)s::text[] is null or o.value->>'iban' = any(%(ibans)s))
     group by 1, 2
+    union all
+    select name, iban, first_at, last_at, null, null from payee_limits
+    where user_id = %(user_id)s and name is not null
+        and (max_amount is not null or hold_hours > 0 or held_until > now())
+        and (%(ibans)s::text[] is null or iban = any(%(ibans)s))
 """
 SUM_ORDERED = """
     select o.value->>'iban', sum((o.value->>'amount')::numeric)
@@ -40,15 +45,20 @@ LOCK_SETTINGS = (
     " order by id for update"
 )
 ADD_SETTINGS = "insert into payee_limits (user_id, id, iban) values (%s, %s, %s) on conflict (user_id, id) do nothing"
-SAVE_SETTINGS = (
-    "insert into payee_limits (user_id, id, iban, max_amount, hold_hours, held_until) values (%s, %s, %s, %s, %s, %s)"
-    " on conflict (user_id, id) do update set max_amount = excluded.max_amount, hold_hours = excluded.hold_hours,"
-    " held_until = excluded.held_until, changed_at = now()"
-)
+SAVE_SETTINGS = """
+    insert into payee_limits (user_id, id, iban, max_amount, hold_hours, held_until, name, first_at, last_at)
+    values (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+    on conflict (user_id, id) do update set max_amount = excluded.max_amount, hold_hours = excluded.hold_hours,
+        held_until = excluded.held_until, name = excluded.name, first_at = excluded.first_at,
+        last_at = excluded.last_at, changed_at = now()
+"""
 
 
 async def list_uses(connection: Connection, user_id: UUID, ibans: Sequence[str] | None = None) -> list[PayeeUse]:
-    """Names and IBANs of executed orders; of these IBANs alone, if any are named."""
+    """Names and IBANs of executed orders; of these IBANs alone, if any are named.
+
+    A payee with a rule in force is among them as it was when the rule was set: its payments may have been deleted.
+    """
     values = {"user_id": user_id, "ibans": None if ibans is None else list(ibans)}
     cursor = await connection.execute(LIST_USES, values)
     return [
@@ -77,10 +87,12 @@ async def add_settings(connection: Connection, user_id: UUID, payee_id: UUID, ib
 
 
 async def save_settings(
-    connection: Connection, user_id: UUID, payee_id: UUID, iban: str, settings: PayeeSettings
+    connection: Connection, user_id: UUID, payee: Payee, settings: PayeeSettings, now: datetime
 ) -> None:
+    """Name and times of the payee are kept for as long as a rule is in force."""
     values = [settings.max_amount, settings.hold_hours, settings.held_until]
-    await connection.execute(SAVE_SETTINGS, [user_id, payee_id, iban, *values])
+    facts = [payee.name, payee.first_at, payee.last_at] if settings.is_in_force(now) else [None, None, None]
+    await connection.execute(SAVE_SETTINGS, [user_id, payee.id, payee.iban, *values, *facts])
 
 
 async def sum_ordered(

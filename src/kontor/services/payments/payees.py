@@ -52,8 +52,9 @@ class Payees:
             await payees.add_settings(connection, user_id, payee_id, payee.iban)
             known = (await payees.lock_settings(connection, user_id, [payee_id]))[payee_id]
             wanted = {"max_amount": known.max_amount, "hold_hours": known.hold_hours} | changes
-            changed = change_settings(known, PayeeSettings(**wanted), datetime.now(UTC))  # type: ignore[arg-type]
-            await payees.save_settings(connection, user_id, payee_id, payee.iban, changed)
+            now = datetime.now(UTC)
+            changed = change_settings(known, PayeeSettings(**wanted), now)  # type: ignore[arg-type]
+            await payees.save_settings(connection, user_id, payee, changed, now)
             subject = f"user {principal.user_pseudonym} payee {payee_id}"
             actor = auditing.name_actor(principal)
             await auditing.record(connection, principal.tenant_id, actor, "payee.change", subject)
