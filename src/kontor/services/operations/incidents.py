@@ -75,13 +75,14 @@ class Incidents:
                     " may be repeated."
                 )
             before = BEFORE.get(report)
-            earlier, what = incident.aware_at, "becoming aware"
-            if before is not None:
-                earlier, what = incident.find_submission(before), f"the {before} report"
-            elif incident.major_again_at is not None:
-                earlier, what = incident.major_again_at, "the classification as major"
-            if earlier is None:
-                raise ConflictError(f"The {before} report of {incident.reference} has not been submitted.")
+            if before is None:
+                what = "becoming aware" if incident.major_again_at is None else "the classification as major"
+                earlier = incident.major_again_at or incident.aware_at
+            else:
+                submitted, what = incident.find_submission(before), f"the {before} report"
+                if submitted is None:
+                    raise ConflictError(f"The {before} report of {incident.reference} has not been submitted.")
+                earlier = submitted
             _require_order(earlier, at, what)
             await incidents.insert_report(connection, number, report, at)
             await _record(connection, f"submit-{report}", number)
