@@ -21,7 +21,7 @@ from kontor.services.alerts import Alerts, Pushes
 from kontor.services.analyses import Analyses, OwnCategories, Repetitions, TaggingRules, TransactionTagging
 from kontor.services.banks import Admissions, BankGateway, BankTracing, Providers
 from kontor.services.bundle import Plans, Services
-from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
+from kontor.services.compute import CALLER_TURN_SECONDS, Compute, ComputeLimits, ComputeObserver
 from kontor.services.credit_files import CreditFiles
 from kontor.services.fetching import Fetching, FetchResults, FetchWriting, Merges, Staging
 from kontor.services.identity import Authorizations, Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
@@ -148,9 +148,11 @@ async def open_services(
         await database.close()
 
 
-def make_compute(settings: Settings, observer: ComputeObserver | None = None) -> Compute:
+def make_compute(
+    settings: Settings, observer: ComputeObserver | None = None, turn_seconds: float | None = None
+) -> Compute:
     memory_bytes = settings.compute_megabytes * 1024 * 1024
-    limits = ComputeLimits(settings.compute_processes, settings.compute_seconds, memory_bytes)
+    limits = ComputeLimits(settings.compute_processes, settings.compute_seconds, memory_bytes, turn_seconds)
     return Compute(limits, prepare_compute_process, observer, is_preloaded=settings.compute_preload)
 
 
@@ -371,7 +373,9 @@ def create_app() -> "ASGIApp":
     end_with_parent(settings.parent_pid)
     return make_app(
         settings,
-        lambda: open_services(settings, "kontor api", compute=make_compute(settings, ComputeMetrics())),
+        lambda: open_services(
+            settings, "kontor api", compute=make_compute(settings, ComputeMetrics(), CALLER_TURN_SECONDS)
+        ),
         pages=[webform.make_routes, demobank.make_routes],
         api_pages=[console.make_routes, assistants.make_routes],
         missing_pages={"/console/": console.draw_missing},

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from kontor.api.errors import to_http_error
 from kontor.bootstrap import make_compute
 from kontor.config import read_settings
 from kontor.connectors.statements import Limits
@@ -200,6 +201,25 @@ async def test_calls_in_progress_are_bounded_per_user_and_per_client():
     with compute.admit("user", "client"):
         pass
     await compute.close()
+
+
+async def test_who_waits_too_long_for_a_process_is_refused_and_leaves_the_queue(tmp_path):
+    begun, ended = tmp_path / "begun", tmp_path / "ended"
+    compute = Compute(ComputeLimits(1, 60, 512 * MEBIBYTE, turn_seconds=0.2))
+    try:
+        await compute.warm_up()
+        long = asyncio.create_task(compute.run(touch_and_wait, str(begun), str(ended), owner=1))
+        await wait_until(begun.exists)
+        with pytest.raises(UnavailableError, match="Too much is computed now") as caught:
+            await compute.run(len, b"abc", owner=2)
+        answer = to_http_error(caught.value)
+        assert (answer.status, answer.headers) == (503, {"Retry-After": "5"})
+        assert not long.done()
+        ended.touch()
+        assert await long == int(begun.read_text())
+        assert await compute.run(len, b"abc", owner=2) == 3
+    finally:
+        await compute.close()
 
 
 async def test_a_caller_that_goes_away_gives_its_process_back(compute, tmp_path):

@@ -35,7 +35,7 @@ SECONDS = Histogram(
 
 RUNNING = Gauge("kontor_compute_running", "Work that compute processes do now", multiprocess_mode="livesum")
 WAITING = Gauge("kontor_compute_waiting", "Work that waits for a compute process", multiprocess_mode="livesum")
-REJECTED = Counter("kontor_compute_rejected_total", "Calls refused with 429", ["limit"])
+REJECTED = Counter("kontor_compute_rejected_total", "Calls refused with 429 or 503", ["limit"])
 KILLED = Counter("kontor_compute_killed_total", "Compute processes that were replaced", ["reason"])
 
 

@@ -16,9 +16,10 @@ from kontor.services.compute.computations import (
     tag_packed,
     unpack_slowly,
 )
-from kontor.services.compute.compute import Compute, ComputeLimits, ComputeObserver
+from kontor.services.compute.compute import CALLER_TURN_SECONDS, Compute, ComputeLimits, ComputeObserver
 
 __all__ = [
+    "CALLER_TURN_SECONDS",
     "PIECE_ROWS",
     "Compute",
     "ComputeLimits",

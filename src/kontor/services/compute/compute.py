@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 CALLS_PER_USER = 8  # in progress at a time, in one process of the API
 CALLS_PER_CLIENT = 32
+CALLER_TURN_SECONDS = 60.0  # how long a caller of the API waits for a process; workers wait until there is one
 RETRY_AFTER_SECONDS = 5
 ATTEMPTS = 2  # when the process dies: the functions are pure
 
@@ -43,6 +44,7 @@ class ComputeLimits:
     processes: int
     seconds: float  # of one piece of work
     memory_bytes: int  # of one process
+    turn_seconds: float | None = None  # of waiting for a process, then UnavailableError
 
 
 @dataclass(slots=True)
@@ -124,7 +126,7 @@ class Compute:
         for _ in range(ATTEMPTS):
             if self._is_closed:
                 break
-            process = await self._take_turn(owner)
+            process = await self._wait_for_turn(owner, self._limits.turn_seconds)
             try:
                 return await process.run(function, arguments, self._limits.seconds)
             except TimeoutError:
@@ -142,6 +144,14 @@ class Compute:
         raise UnavailableError("The work was interrupted; repeat the call shortly.", RETRY_AFTER_SECONDS)
 
     # Turns
+
+    async def _wait_for_turn(self, owner: Hashable, seconds: float | None) -> ComputeProcess:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._take_turn(owner)
+        except TimeoutError:
+            self._observer.note_rejected("turn")
+            raise UnavailableError("Too much is computed now; repeat the call shortly.", RETRY_AFTER_SECONDS) from None
 
     async def _take_turn(self, owner: Hashable) -> ComputeProcess:
         turn = _Turn(owner, asyncio.get_running_loop().create_future())
