@@ -41,6 +41,9 @@ def test_an_organisation_is_named_by_its_city(name: str, partner: str):
     ("name", "partner"),
     [
         ("Finanzamt Köln-Mitte", "FINANZAMT"),
+        ("FA Gera", "FINANZAMT_GERA"),
+        ("FA Bonn-Innenstadt", "FINANZAMT"),
+        ("Fa. Wacholder Gera", "UNKNOWN"),
         ("Finanzamt Niederwiesenau", "FINANZAMT"),
         ("Volksbank Bochum Wiesenau eG", "VOLKSBANK"),
         ("Volksbank Niederwiesenau eG", "VOLKSBANK"),

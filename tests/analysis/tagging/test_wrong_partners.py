@@ -119,3 +119,37 @@ def test_a_line_of_a_house_goes_by_the_name_of_the_house(brand: str, house: str)
     partner = find_partner(brand)
     assert partner is not None
     assert house in partner.names
+
+
+@pytest.mark.parametrize(
+    ("name", "purpose", "partner"),
+    [
+        ("1&1 Mail & Media GmbH (WEB.DE)", "Kd 112233", "WEB_DE"),
+        ("1&1 Mail & Media GmbH", "WEB.DE FreeMail 112233", "WEB_DE"),
+        ("1&1 Mail & Media GmbH", "Kd 112233", "GMX"),
+        ("congstar - eine Marke der Telekom", "Kundenkonto 112233", "CONGSTAR"),
+        ("Xbox Game Pass Ultimate Microsoft", "Kd 112233", "XBOX"),
+    ],
+)
+def test_of_a_company_with_several_brands_the_one_that_is_called_by_its_name_is_the_partner(
+    name: str, purpose: str, partner: str
+):
+    assert tag(book(-5, name, purpose, "Lastschrift")).partner == partner
+
+
+@pytest.mark.parametrize(
+    ("purpose", "partner"),
+    [
+        ("O2 GMBH RECHNUNG 112233", "O2"),
+        ("O2 SAUERSTOFFGERAET WACHOLDER RECHNUNG 112233", "UNKNOWN"),
+    ],
+)
+def test_a_common_word_that_begins_an_unnamed_purpose_is_a_brand_only_with_a_legal_form_or_its_trade(
+    purpose: str, partner: str
+):
+    assert tag(book(-29, "", purpose, "Lastschrift")).partner == partner
+
+
+def test_a_number_that_lost_its_blank_hides_no_brand_of_a_card_text():
+    found = tag(book(-60, "", "Google ADS5520112233, Dublin", "Kartenzahlung"))
+    assert (found.partner, found.freelancer_category) == ("GOOGLE_ADS", "ADVERTISING")

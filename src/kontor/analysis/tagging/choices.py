@@ -1,6 +1,7 @@
 """Which of the partners found in a booking is the one it was made with, and what that says about it."""
 
-from kontor.analysis.tagging.knowledge import NOBODY, Alias, Knowledge
+from kontor.analysis.tagging.folding import fold
+from kontor.analysis.tagging.knowledge import LEGAL_FORMS, NOBODY, Alias, Knowledge
 from kontor.analysis.tagging.lexicons import Rules, find_main, name_insurance_category
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
@@ -106,19 +107,24 @@ class PartnerChooser:
         if best is None:
             return None
         alias, place = best
-        if count > 1:
-            alias = self._specify(alias, tally)
+        if len(tally.places) > 1:
+            alias = self._specify(alias, tally, has_rivals=count > 1)
         return Choice(self._partners[alias.partner], place, alias.letters, count - 1, alias.text)
 
-    def _specify(self, chosen: Alias, tally: Tally) -> Alias:
-        """The brand of the same house that the purpose names: Audible behind Amazon."""
+    def _specify(self, chosen: Alias, tally: Tally, *, has_rivals: bool) -> Alias:
+        """The brand of the same house that the purpose names: Audible behind Amazon. Or the one that is called by its
+        name where a company of several brands stands in front: WEB.DE behind 1&1 Mail & Media."""
         house = self._partners[chosen.partner]
         for alias, start, _ in tally.places:
-            if alias.partner == NOBODY:
+            if alias.partner == NOBODY or alias.is_whole or alias.letters < SHORTEST_IN_PURPOSE:
                 continue
             brand = self._partners[alias.partner]
-            is_kin = bool(brand.group) and brand is not house and is_head_of(house, brand.group)
-            if is_kin and start >= tally.head and alias.letters >= SHORTEST_IN_PURPOSE and not alias.is_whole:
+            if not brand.group or brand is house:
+                continue
+            if is_head_of(house, brand.group):
+                if has_rivals and start >= tally.head:
+                    return alias
+            elif brand.group == house.group and is_sibling_meant(brand, alias.text, house, chosen.text):
                 return alias
         return chosen
 
@@ -145,7 +151,7 @@ class PartnerChooser:
         if is_person and not alias.is_whole and self._partners[alias.partner].category in INVESTED:
             # Who sends money to an account of their own at a broker writes the broker into the purpose.
             return AT_UNNAMED
-        if alias.is_whole or is_person:
+        if is_person or (alias.is_whole and not self._begins(alias, reading, tally)):
             return ""
         if reading.is_unnamed:
             return AT_UNNAMED
@@ -174,6 +180,18 @@ class PartnerChooser:
             return True
         category = self._partners[alias.partner].category
         main = find_main(category)
+        return any(
+            weight >= TELLING_WEIGHT and find_main(category) == main for category, weight in tally.scores.items()
+        )
+
+    def _begins(self, alias: Alias, reading: Reading, tally: Tally) -> bool:
+        """Whether a purpose without a counterparty begins with a common word that is a name there: `O2 GMBH RECHNUNG`,
+        or words of the same trade follow."""
+        if not reading.is_unnamed or not reading.purpose.startswith(f"{alias.text} "):
+            return False
+        if reading.purpose[len(alias.text) + 1 :].partition(" ")[0] in LEGAL_FORMS:
+            return True
+        main = find_main(self._partners[alias.partner].category)
         return any(
             weight >= TELLING_WEIGHT and find_main(category) == main for category, weight in tally.scores.items()
         )
@@ -308,6 +326,14 @@ def find_handicap(partner: Partner) -> float:
     if partner.is_intermediary:
         return 45.0
     return 15.0 if partner.system_name in STAGES else 2.5 * partner.is_built
+
+
+def is_sibling_meant(brand: Partner, text: str, house: Partner, company: str) -> bool:
+    """Whether a brand is called by its name while its sibling was found by the name of their company only. The head of
+    the group is no more special than a brand: `Xbox Game Pass Microsoft`."""
+    if fold(brand.name) != text or is_head_of(brand, house.group):
+        return False
+    return not company.startswith(fold(house.name))
 
 
 def is_head_of(house: Partner, group: str) -> bool:

@@ -68,6 +68,8 @@ MOVERS = frozenset(
 )
 # The number of a branch in front of a shop: `7719 SCHUHHAUS`.
 _BRANCH_FIRST = re.compile(r"\d{3,8} (?=[a-z]{3})")
+# A number that has lost the blank in front: `GOOGLE*ADS5520183746`.
+_GLUED_NUMBER = re.compile(r"(?<=[a-z]{3})(?=\d{6,}(?: |$))")
 # `DANKE, IHR TEGUT`, `DANKE SAGT IHR FAMILA TEAM`
 _THANKING_FIRST = re.compile(r"(?:vielen )?dank(?:e)? (?:sagt )?(?:ihr|euer) (?P<shop>.+?)(?: team)?$")
 # A merchant behind PayPal's star is cut so that both have this many letters.
@@ -169,7 +171,7 @@ class Reader:
         """The folded name, and who else is named. Where somebody acts for another, that one is meant."""
         folded = self._tidy_name(fold(name.replace("+", "&") if "+" in name else name), channel)
         if channel == CARD:
-            return self._part_glued(folded), ultimate
+            return self._part_glued(_GLUED_NUMBER.sub(" ", folded)), ultimate
         if behind := _COLLECTOR_BEHIND.search(folded):
             folded = folded[: behind.start()]
         agent = _AGENT.search(folded)
