@@ -17,7 +17,7 @@ def full_disk(owner):
 
 
 def test_a_full_disk_is_told_by_the_answer_the_log_and_the_health(shared, http, full_disk, server_log):
-    assert http.get("/health/ready").json()["checks"] == {"database": True, "disk": True}
+    assert http.get("/health/ready").json()["checks"] == {"database": True, "compute": True, "disk": True}
     body = {"username": "disk-full", "password": "a long password"}
     headers = shared.as_admin | {"Accept": "application/problem+json"}
     answer = http.post(f"{shared.url}/users", json=body, headers=headers)
@@ -27,5 +27,5 @@ def test_a_full_disk_is_told_by_the_answer_the_log_and_the_health(shared, http, 
     assert "database.disk_full" in log
     assert "database.unavailable" not in log
     ready = http.get("/health/ready")
-    assert (ready.status_code, ready.json()["checks"]) == (200, {"database": True, "disk": False})
+    assert (ready.status_code, ready.json()["checks"]) == (200, {"database": True, "compute": True, "disk": False})
     assert http.get(f"{shared.url}/users", headers=shared.as_admin).status_code == 200

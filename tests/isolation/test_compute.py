@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import suppress
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from kontor.config import read_settings
 from kontor.connectors.statements import Limits
 from kontor.domain.errors import InvalidError, OutOfTimeError, TooLargeError, TooManyCallsError, UnavailableError
 from kontor.services.compute import compute as compute_module
+from kontor.services.compute import processes
 from kontor.services.compute.computations import read_file
 from kontor.services.compute.compute import Compute, ComputeLimits
 from kontor.services.compute.processes import ComputeProcess
@@ -278,6 +280,45 @@ async def test_without_preloading_a_process_starts_at_its_first_task():
         assert {child.pid for child in multiprocessing.active_children()} == before
         assert await compute.run(len, b"abc", owner=1) == 3
         assert len({child.pid for child in multiprocessing.active_children()} - before) == 1
+    finally:
+        await compute.close()
+
+
+def refuse_to_start(marker):
+    if not Path(marker).exists():
+        os._exit(1)
+
+
+async def test_a_pool_whose_processes_all_fail_to_start_is_not_ready_until_one_does(tmp_path, monkeypatch):
+    monkeypatch.setattr(compute_module, "RECOVERY_SECONDS", 0.01)
+    allowed = tmp_path / "allowed"
+    compute = Compute(ComputeLimits(2, 60, 512 * MEBIBYTE), partial(refuse_to_start, str(allowed)))
+    try:
+        assert compute.is_ready(), "nothing was tried yet"
+        await compute.warm_up()
+        assert not compute.is_ready()
+        with pytest.raises(UnavailableError):
+            await compute.run(len, b"abc", owner=1)
+        allowed.touch()
+        await wait_until(compute.is_ready)
+        assert await compute.run(len, b"abc", owner=1) == 3
+    finally:
+        await compute.close()
+
+
+async def test_a_system_that_gives_no_process_makes_work_unavailable(monkeypatch):
+    def give_none(*arguments, **options):
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    compute = Compute(ComputeLimits(1, 60, 512 * MEBIBYTE), is_preloaded=False)
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(processes, "ProcessPoolExecutor", give_none)
+            with pytest.raises(UnavailableError):
+                await compute.run(len, b"abc", owner=1)
+            assert not compute.is_ready()
+        assert await compute.run(len, b"abc", owner=1) == 3
+        assert compute.is_ready()
     finally:
         await compute.close()
 

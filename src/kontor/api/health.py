@@ -33,14 +33,16 @@ async def live(call: Call) -> Answer:
 
 @operation("GET", "/health/ready", success=Success(shape=Health), errors=(503,), **COMMON)
 async def ready(call: Call) -> Answer:
-    """Requests can be served: the database answers.
+    """Requests can be served: the database answers, and compute processes can be started.
 
-    503 while the database cannot be reached. For load balancers. `disk` is false for a minute after the
-    database has said that its disk is full: reads still work then.
+    503 while the database cannot be reached, or no compute process can be started. For load balancers. `disk` is false
+    for a minute after the database has said that its disk is full: reads still work then.
     """
     if not await call.services.database.is_ready():
         raise HttpError(503, "The database does not answer.", {"Retry-After": "5"})
-    checks = {"database": True, "disk": not call.services.database.is_disk_full()}
+    if not call.services.compute.is_ready():
+        raise HttpError(503, "No compute process can be started.", {"Retry-After": "5"})
+    checks = {"database": True, "compute": True, "disk": not call.services.database.is_disk_full()}
     return json_answer(Health("ready", __version__, checks))
 
 

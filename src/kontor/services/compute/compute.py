@@ -24,6 +24,7 @@ CALLS_PER_USER = 8  # in progress at a time, in one process of the API
 CALLS_PER_CLIENT = 32
 CALLER_TURN_SECONDS = 60.0  # how long a caller of the API waits for a process; workers wait until there is one
 RETRY_AFTER_SECONDS = 5
+RECOVERY_SECONDS = 5  # between attempts while no process can be started
 ATTEMPTS = 2  # when the process dies: the functions are pure
 
 
@@ -81,6 +82,7 @@ class Compute:
         self._served: dict[Hashable, int] = {}  # when an owner or client had its last turn
         self._turns = 0
         self._starting: set[asyncio.Task[None]] = set()
+        self._recovering: asyncio.Task[None] | None = None
         self._is_closed = False
 
     async def warm_up(self) -> None:
@@ -93,8 +95,14 @@ class Compute:
                 self._idle.remove(process)
                 await self._start(process)
 
+    def is_ready(self) -> bool:
+        """False after every process has failed to start, until one does. Those that were not needed yet are ready."""
+        return not self._processes or not all(process.is_unstartable for process in self._processes)
+
     async def close(self) -> None:
         self._is_closed = True
+        if self._recovering is not None:
+            self._recovering.cancel()
         for process in self._processes:
             process.kill()
         self._thread.shutdown(wait=False, cancel_futures=True)
@@ -219,8 +227,18 @@ class Compute:
             await process.start()
         except ProcessDiedError:
             log.warning("compute.not-started")
+            if not self.is_ready() and self._recovering is None and not self._is_closed:
+                self._recovering = asyncio.create_task(self._recover())
         finally:
             self._give_back(process)
+
+    async def _recover(self) -> None:
+        """A server that is not ready gets no work that would start a process."""
+        while not self.is_ready():
+            await asyncio.sleep(RECOVERY_SECONDS)
+            if self._idle:
+                await self._start(self._idle.pop())
+        self._recovering = None
 
     def _give_back(self, process: ComputeProcess) -> None:
         self._idle.append(process)

@@ -24,7 +24,7 @@ START_SECONDS = 120  # loading the tagger takes one or two, on a machine that is
 
 
 class ProcessDiedError(Exception):
-    """The process ended while it worked: killed from outside, or crashed."""
+    """The process ended while it worked, killed from outside or crashed; or it could not be started."""
 
 
 class ComputeProcess:
@@ -33,6 +33,7 @@ class ComputeProcess:
         self._prepare = prepare
         self._executor: ProcessPoolExecutor | None = None
         self._process: BaseProcess | None = None
+        self.is_unstartable = False  # the last start failed
 
     @property
     def is_started(self) -> bool:
@@ -42,6 +43,16 @@ class ComputeProcess:
         """Until the process is ready for work. Does nothing when it is."""
         if self._executor is not None:
             return
+        try:
+            await self._wait(self._submit_first(), START_SECONDS)
+        except (ProcessDiedError, OSError, RuntimeError, MemoryError):
+            self.is_unstartable = True
+            self.kill()
+            raise ProcessDiedError from None
+        self.is_unstartable = False
+
+    def _submit_first(self) -> "Future[int]":
+        """The first work makes the process. OSError or RuntimeError where the system gives no process or thread."""
         self._executor = ProcessPoolExecutor(
             1,
             mp_context=multiprocessing.get_context("spawn"),  # a fork would inherit connections and held locks
@@ -49,12 +60,9 @@ class ComputeProcess:
             initargs=(self._memory_bytes, self._prepare),
         )
         before = {child.pid for child in multiprocessing.active_children()}
-        ready = self._executor.submit(os.getpid)  # the first work makes the process
+        first = self._executor.submit(os.getpid)
         self._process = next((child for child in multiprocessing.active_children() if child.pid not in before), None)
-        try:
-            await self._wait(ready, START_SECONDS)
-        except TimeoutError:
-            raise ProcessDiedError from None
+        return first
 
     async def run(self, function: Callable[..., T], arguments: tuple[object, ...], deadline_seconds: float) -> T:
         """TimeoutError past the deadline, MemoryError beyond the memory, ProcessDiedError when the process has died."""
