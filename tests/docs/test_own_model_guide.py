@@ -23,7 +23,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "own-model.md"
 
 async def test_every_line_works_as_pasted(settings, tmp_path):
     blocks = re.findall(r"```sh\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     with ModelServer({"zirbelglueck": "SHOPPING_OTHER"}) as server, beside(settings) as own:
         own = replace(own, compute_processes=1, compute_preload=False)
         async with open_services(replace(own, pool_size=2), "kontor tests") as services:
@@ -40,17 +40,19 @@ async def test_every_line_works_as_pasted(settings, tmp_path):
                 subprocess.run,
                 ["bash", "-c", script],
                 env=environment,
+                cwd=tmp_path,
                 capture_output=True,
                 text=True,
                 timeout=PATIENCE_SECONDS,
                 check=False,
             )
         assert ran.returncode == 0, ran.stderr
-        _, preview, switched, _, suggested, managed, off = ran.stdout.split("---\n")
+        _, preview, switched, _, measured, suggested, managed, off = ran.stdout.split("---\n")
         assert f"To {server.base_url}/chat/completions:" in ran.stderr + preview
         assert '{"merchant": "zirbelglueck"}' in preview
         assert "canary" not in ran.stdout.lower()
-        assert server.merchants == ["zirbelglueck"]
+        assert server.merchants == ["zirbelglueck", "zirbelglueck", "quendelhof"]
+        assert re.search(r"category right\W+1\.0\W+1\W", measured)
         assert re.search(r"asksOwnModel\W+(yes|true)", switched, re.IGNORECASE)
         assert re.search(r"asksOwnModel\W+(no|false)", off, re.IGNORECASE)
         assert '"systemName":"SHOPPING_OTHER"' in suggested

@@ -1,13 +1,14 @@
 """The operator's own model: what it would be asked about merchants, and asking it now."""
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
 
 from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.output import show_facts, show_rows
-from kontor.domain.errors import ConflictError, InvalidError
+from kontor.domain.errors import ConflictError, InvalidError, NotFoundError
 from kontor.services.bundle import Services
 from kontor.services.merchants import Preview
 
@@ -57,6 +58,41 @@ def ask() -> None:
 
     count, failure = use_services(run)
     say(f"{count} requests were made." + (f" The last one failed: {failure}." if failure else ""))
+
+
+@model.command(name="evaluate")
+def evaluate(
+    file: Annotated[Path, Parameter(help="JSON lines: fields of a transaction, and `gold` with its category.")],
+    /,
+    *,
+    limit: Annotated[int, Parameter(help="Ask about at most so many merchants.")] = 200,
+    as_json: AsJson = False,
+) -> None:
+    """Ask the model about the unknown merchants of labelled transactions; show how often its category is right.
+
+    It needs the settings of the model and no database, stores nothing, and ends with the first failed request.
+    """
+    import asyncio
+
+    from kontor.analysis.tagging import load_tagger
+    from kontor.cli.model_evaluation import ask_about, list_candidates, list_model_figures
+    from kontor.cli.tag_evaluation import read_files
+    from kontor.config import read_settings
+    from kontor.services.merchants import make_calls
+
+    if not 1 <= limit <= MOST_SHOWN:
+        raise InvalidError(f"must be 1 to {MOST_SHOWN}", "--limit")
+    calls = make_calls(read_settings())
+    if calls is None:
+        raise ConflictError(NOT_SET)
+    candidates = list_candidates(read_files([file]), load_tagger())[:limit]
+    if not candidates:
+        raise NotFoundError("There is no labelled payment in it about whose merchant the model would be asked.")
+    rows = list_model_figures(candidates, asyncio.run(ask_about(candidates, calls)))
+    if as_json:
+        show_facts({name: value for name, value, *_ in rows}, as_json=True)
+        return
+    show_rows(("figure", "value", "of merchants", "95 % interval"), rows, as_json=False, keys=())
 
 
 def _find_question(body: bytes) -> str:

@@ -1,6 +1,6 @@
 """What a tenant knows of merchants, and the operator's own model that is asked about unknown ones (ADR 0081)."""
 
-from kontor.services.merchants.factory import TenantKnowledge, make_tenant_knowledge
+from kontor.services.merchants.factory import TenantKnowledge, make_calls, make_tenant_knowledge
 from kontor.services.merchants.model_calls import ModelCalls, ModelSettings
 from kontor.services.merchants.prompts import INSTRUCTIONS, make_body
 from kontor.services.merchants.questions import MerchantQuestions, Preview
@@ -15,5 +15,6 @@ __all__ = [
     "TenantKnowledge",
     "TenantMerchants",
     "make_body",
+    "make_calls",
     "make_tenant_knowledge",
 ]

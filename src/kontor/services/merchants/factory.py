@@ -34,11 +34,11 @@ def make_tenant_knowledge(settings: GivenSettings, database: Database, compute: 
     return {
         "tenant_rules": TenantRules(database),
         "tenant_merchants": TenantMerchants(database),
-        "merchant_questions": MerchantQuestions(database, MerchantKnowledge(compute), _make_calls(settings)),
+        "merchant_questions": MerchantQuestions(database, MerchantKnowledge(compute), make_calls(settings)),
     }
 
 
-def _make_calls(settings: GivenSettings) -> ModelCalls | None:
+def make_calls(settings: GivenSettings) -> ModelCalls | None:
     """None where the operator has named no model."""
     if settings.model_url is None or settings.model_name is None:
         return None
