@@ -1,14 +1,18 @@
 """Orders from pain.001 files: a payment per PmtInf, all checked before the first is ordered, none ordered twice."""
 
+import asyncio
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
-from uuid import UUID, uuid4
+from uuid import UUID, uuid4, uuid5
 
 import pytest
-from paying import CALLBACK, DEBTOR_IBAN, GIRO, IBAN, LIMITED, PRESENT, Transfer
+from paying import CALLBACK, CUSTOMER, DEBTOR_IBAN, GIRO, IBAN, LIMITED, PRESENT, Transfer
 
 from kontor.domain.clocks import BERLIN
 from kontor.domain.payees import name_payee
+from kontor.domain.payments import PayeeMatch, PayeeResult
+from kontor.storage import payments
 
 NINE = "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"
 THREE = "urn:iso:std:iso:20022:tech:xsd:pain.001.001.03"
@@ -234,24 +238,108 @@ async def test_a_payees_limit_is_checked_for_the_sum_of_the_file_before_anything
     assert [status.status for status in await order(payer, document)] == [status.status for status in first]
 
 
-async def test_a_limit_that_is_used_up_meanwhile_is_told_beside_what_was_ordered(payer, monkeypatch):
+async def test_a_limit_that_is_used_up_meanwhile_refuses_the_whole_file(payer, monkeypatch):
     await limit_payee(payer, 50)
-    document = write(block(transfer("20.00")), block(transfer("30.00")))
-    payees = payer.environment.services.payments.payees
-    check_all = payees.check_all
+    insert_payment = payments.insert_payment
 
-    async def order_after_the_check(connection, made):
-        await check_all(connection, made)
-        if len(made) == 2:
-            await limit_lower(connection)
+    async def insert_after_a_change(connection, payment, sealed):
+        await payer.environment.execute("update payee_limits set max_amount = 20 where iban = %s", IBAN)
+        return await insert_payment(connection, payment, sealed)
 
-    async def limit_lower(connection):
-        await connection.execute("update payee_limits set max_amount = 20 where iban = %s", [IBAN])
+    monkeypatch.setattr(payments, "insert_payment", insert_after_a_change)
+    refused = await send(payer, write(block(transfer("20.00")), block(transfer("30.00"))))
+    assert (refused.status_code, refused.json()["messages"][0]["code"]) == (400, "BA1104")
+    assert await payer.list_payments() == []
 
-    monkeypatch.setattr(payees, "check_all", order_after_the_check)
-    for answer in (await send(payer, document), await send(payer, document)):
-        assert answer.status_code == 200, answer.text
-        ordered, refused = answer.json()
-        assert (ordered["messages"][0]["code"], refused["messages"][0]["code"]) == ("BA3030", "BA1104")
-        assert (refused["relations"], refused["transfer"]["transferDetails"]["amount"]) == ([], 30.0)
-        assert len(await payer.list_payments()) == 1
+
+async def test_a_key_of_a_later_block_that_was_used_before_refuses_the_whole_file(payer):
+    key = uuid4().hex
+    other = await payer.pay(headers={"Idempotency-Key": f"{key}#1"}, query={})
+    document = write(block(transfer("1.00")), block(transfer("2.00")))
+    refused = await send(payer, document, **{"Idempotency-Key": key})
+    assert refused.status_code == 409, refused.text
+    assert [status["transfer"]["paymentId"] for status in await payer.list_payments()] == [other.id]
+    mine = str(uuid4())
+    taken = await payer.pay(query={"paymentId": str(uuid5(UUID(mine), "1"))})
+    assert (await send(payer, document, query=CALLBACK | {"paymentId": mine})).status_code == 409
+    known = {status["transfer"]["paymentId"] for status in await payer.list_payments()}
+    assert known == {other.id, taken.id}
+
+
+async def test_a_key_that_is_taken_while_the_file_is_stored_refuses_it_whole(payer, monkeypatch):
+    key = uuid4().hex
+    insert_payment = payments.insert_payment
+    others = []
+
+    async def insert_later_than_another(connection, payment, sealed):
+        if payment.idempotency_key == f"{key}#1" and not others:
+            others.append(None)
+            others[0] = await payer.pay(headers={"Idempotency-Key": f"{key}#1"}, query={})
+        return await insert_payment(connection, payment, sealed)
+
+    hold = payer.environment.services.payments._leasing.hold
+
+    @asynccontextmanager
+    async def hold_apart(lease_key):
+        async with hold(lease_key if not others else uuid4().bytes) as held:
+            yield held
+
+    monkeypatch.setattr(payer.environment.services.payments._leasing, "hold", hold_apart)
+    monkeypatch.setattr(payments, "insert_payment", insert_later_than_another)
+    refused = await send(payer, write(block(transfer("1.00")), block(transfer("2.00"))), **{"Idempotency-Key": key})
+    assert refused.status_code == 409, refused.text
+    assert [status["transfer"]["paymentId"] for status in await payer.list_payments()] == [others[0].id]
+
+
+async def test_the_same_file_several_times_at_once_is_ordered_once(payer):
+    document = write(block(transfer("1.00")), block(transfer("2.00")), block(transfer("3.00")))
+    answers = await asyncio.gather(*[order(payer, document) for _ in range(4)])
+    assert len({tuple(status.id for status in answer) for answer in answers}) == 1
+    assert len(await payer.list_payments()) == 3
+    for status in answers[0]:
+        await status.tan()
+        assert status.executions == 1
+
+
+async def test_files_at_once_with_the_same_orders_in_another_order_are_both_ordered(payer):
+    blocks = [block(transfer(f"{number}.00")) for number in range(1, 6)]
+    documents = [write(*blocks, message=str(number)) for number in range(3)]
+    documents += [write(*reversed(blocks), message=str(number)) for number in range(3)]
+    await asyncio.gather(*[order(payer, document) for document in documents])
+    assert len(await payer.list_payments()) == 30
+
+
+async def test_what_was_ordered_of_a_file_before_is_answered_and_the_rest_is_ordered(payer):
+    document = write(block(transfer("1.00")), block(transfer("2.00")))
+    first, second = await order(payer, document)
+    await payer.environment.execute("delete from payments where id = %s", second.id)
+    again = await order(payer, document)
+    assert [status.id for status in again] == [first.id, second.id]
+
+
+@pytest.mark.parametrize("entrance", ["file", "list", "status"])
+async def test_what_is_said_about_the_payees_of_a_file_is_kept(environment, entrance):
+    payer = await environment.new_payer(payees=(PayeeResult(PayeeMatch.NO_MATCH),))
+    shown = await order(payer, write(block(transfer("1.00")), block(transfer("2.00"))), **{"Accept-Language": "en"})
+    statuses, language = [status.status for status in shown], "en"
+    if entrance != "file":
+        language = "de"
+        paths = [f"{CUSTOMER}/payments"] if entrance == "list" else [status.href("self") for status in shown]
+        answers = [(await payer.get(path, headers={"Accept-Language": "de"})).json() for path in paths]
+        statuses = answers[0] if entrance == "list" else answers
+    assert len(statuses) == 2
+    for status in statuses:
+        [message] = status["messages"]
+        told = (await payer.get(f"{CUSTOMER}/payment/{status['transfer']['paymentId']}/evidence")).json()
+        assert message["code"] == "BA1120"
+        assert (told["shownText"], told["language"]) == (f"{message['message']}\n{message['details']}", language)
+
+
+async def test_a_payee_of_a_file_that_differs_from_earlier_orders_is_kept_with_the_text(payer):
+    await (await payer.pay()).tan()
+    document = write(block(transfer("1.00")), block(transfer("2.00", iban="DE02500105170137075030")))
+    known, other = await order(payer, document)
+    assert (known.codes, other.codes) == (["BA3030"], ["BA1121"])
+    [message] = other.status["messages"]
+    told = (await payer.get(f"{CUSTOMER}/payment/{other.id}/evidence")).json()
+    assert told["shownText"] == f"{message['message']}\n{message['details']}"

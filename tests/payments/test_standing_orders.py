@@ -169,6 +169,34 @@ async def test_a_change_verifies_the_payee_with_a_new_iban_only(environment):
     assert deleted.codes == ["BA3030"]
 
 
+@pytest.mark.parametrize(
+    ("details", "told"),
+    [
+        ({"recipient": "Erik Muster"}, "Empfänger 1: diese IBAN hatte bisher den Namen Vermieter"),
+        ({"recipient": "Vermieter", "iban": OTHER}, f"Empfänger 1: dieser Name hatte bisher die IBAN {IBAN}"),
+    ],
+)
+async def test_a_change_of_name_or_iban_is_warned_of_also_where_the_bank_created_the_order(payer, details, told):
+    await refresh(payer, rent("800.00"))
+    (listed,) = await list_orders(payer)
+    changed = await change(payer, listed["id"], transferDetails=DETAILS | details)
+    assert (changed.codes, changed.rels) == (["BA1121"], ["self", "confirm_vop", "cancel"])
+    assert changed.status["messages"][0]["details"] == told
+    evidence = (await payer.get(f"{CUSTOMER}/payment/{changed.id}/evidence")).json()
+    assert evidence["shownText"].endswith(told)
+    await changed.answer("confirm_vop")
+    await changed.tan()
+    assert (changed.codes, changed.executions) == (["BA1111"], 1)
+
+
+async def test_a_change_that_keeps_the_payee_asks_nothing(payer):
+    await refresh(payer, rent("800.00"))
+    await (await payer.pay(recipient="Erika Mustermann")).tan()  # the same IBAN by another name
+    (listed,) = await list_orders(payer)
+    dearer = DETAILS | {"recipient": "VERMIETER", "amount": 820}
+    assert (await change(payer, listed["id"], transferDetails=dearer)).codes == ["BA3030"]
+
+
 async def test_a_verification_before_is_used_once(environment):
     payer = await environment.new_payer(payees=NO_MATCH)
     mine = str(uuid4())

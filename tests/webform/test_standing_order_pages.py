@@ -84,6 +84,27 @@ def test_a_payee_who_does_not_match_is_shown_before_anything_is_set_up(bank_serv
     assert [order["state"] for order in customer.read(url)] == ["ACTIVE"]
 
 
+def test_a_change_to_another_name_is_warned_of_and_no_payee_counts_as_verified(bank_server, redirecting):
+    customer = new_customer(redirecting)
+    access_id = connect_account(customer, new_login("test_products"))
+    product = customer.product(access_id, "GIROKONTO")
+    url = f"{ACCESSES}/{access_id}/{product['id']}/payment/standing-order"
+    client = open_form((customer, url), "POST", url, make_body())
+    finish(client, TEXTS["de"], "create")
+    order = next(found for found in customer.read(url) if found["state"] == "ACTIVE")
+    same = open_form((customer, url), "PUT", f"{url}/{order['id']}", make_body())
+    assert TEXTS["de"]("payees.matched") not in same.send("confirm").at("tan").text
+    renamed = DETAILS | {"recipient": "Erik Muster"}
+    client = open_form((customer, url), "PUT", f"{url}/{order['id']}", make_body(transferDetails=renamed))
+    client.send("confirm").at("payees")
+    assert TEXTS["de"]("payees.changed.title") in client.text
+    assert order["transferDetails"]["recipient"] in client.text, client.text
+    assert TEXTS["de"]("payees.matched") not in client.send("accept").at("tan").text
+    assert client.send("submit", tan="12").returned()["baReentry"] == "FINISHED"
+    changed = next(found for found in customer.read(url) if found["state"] == "ACTIVE")
+    assert changed["transferDetails"]["recipient"] == "Erik Muster"
+
+
 def test_every_period_has_a_name_in_every_language():
     for texts in TEXTS.values():
         names = ("month_one", "month_two", "month_three", "month_six", "year_one", "week_one", "week_two")

@@ -34,7 +34,7 @@ LIST_USES = f"""
 SUM_ORDERED = """
     select o.value->>'iban', sum((o.value->>'amount')::numeric)
     from payments p, jsonb_array_elements(p.orders) o
-    where p.user_id = %s and p.id <> %s and p.created_at >= %s and p.created_at < %s
+    where p.user_id = %s and p.id <> all(%s) and p.created_at >= %s and p.created_at < %s
         and p.state not in ('DRAFT', 'FAILED') and p.debit is null and coalesce(p.standing->>'action', '') <> 'DELETE'
         and o.value->>'iban' = any(%s)
     group by 1
@@ -96,8 +96,13 @@ async def save_settings(
 
 
 async def sum_ordered(
-    connection: Connection, user_id: UUID, payment_id: UUID, ibans: Sequence[str], since: datetime, until: datetime
+    connection: Connection,
+    user_id: UUID,
+    payment_ids: Sequence[UUID],
+    ibans: Sequence[str],
+    since: datetime,
+    until: datetime,
 ) -> dict[str, Decimal]:
     """What other payments of a day order for each of these IBANs, whatever comes of them; not what has failed."""
-    cursor = await connection.execute(SUM_ORDERED, [user_id, payment_id, since, until, list(ibans)])
+    cursor = await connection.execute(SUM_ORDERED, [user_id, list(payment_ids), since, until, list(ibans)])
     return {iban: Decimal(amount) for iban, amount in await cursor.fetchall()}

@@ -7,7 +7,16 @@ from msgspec import Meta
 
 from kontor.api.answers import Answer, HttpError, json_answer
 from kontor.api.customer_v2.accesses import CUSTOMER, READ
-from kontor.api.customer_v2.payments import BULK, PAYMENT, PRODUCT, SINGLE, TRANSFER, explain_refusals, show_status
+from kontor.api.customer_v2.payments import (
+    BULK,
+    PAYMENT,
+    PRODUCT,
+    SINGLE,
+    TRANSFER,
+    explain_refusals,
+    show_status,
+    show_view,
+)
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.dialogues import Secrets
 from kontor.domain.errors import NotFoundError
@@ -17,7 +26,7 @@ from kontor.services.payments import PaymentNotOpenError, PaymentView
 from kontor.services.sca import make_answer
 from kontor.wire.consents import ScaAnswer
 from kontor.wire.payment_evidence import Evidence, show_evidence
-from kontor.wire.payments import TransferStatus, show_payment
+from kontor.wire.payments import TransferStatus
 
 ONE_SINGLE = PAYMENT + SINGLE + "/{payment-id}"
 ONE_BULK = PAYMENT + BULK + "/{payment-id}"
@@ -41,8 +50,7 @@ async def list_payments(call: Call) -> Answer:
     """
     limit = call.query(ListQuery).limit
     payments = await call.services.payments.list_payments(call.principal, limit)
-    offers_steps = call.principal.is_regulated
-    return json_answer([show_payment(payment, Secrets(), call.urls, offers_steps=offers_steps) for payment in payments])
+    return json_answer([await show_view(call, PaymentView(payment, Secrets())) for payment in payments])
 
 
 @operation("GET", ONE_SINGLE, **STATUS, **TRANSFER)

@@ -9,13 +9,12 @@ from kontor.api.customer_v2.payments import (
     explain_refusals,
     open_form,
     read_circumstances,
+    show_view,
 )
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.payments import PaymentKind
-from kontor.services.payments import FileOrder, PaymentRequest
-from kontor.wire.payment_messages import show_refusal
-from kontor.wire.payments import TransferStatus, show_payment, show_transfer
-from kontor.wire.urls import Urls
+from kontor.services.payments import PaymentRequest
+from kontor.wire.payments import TransferStatus
 
 XML = "application/xml"
 
@@ -37,9 +36,8 @@ async def order_payment_file(call: Call) -> Answer:
     """Order what a pain.001.001.03 or .09 file contains: one transfer per PmtInf, a bulk transfer where it has several.
 
     A pain.008.001.02 or .08 file is collected: direct debits, one order per PmtInf. The own account must be the
-    product's. Nothing is ordered unless everything can be. Where a payee's limit is used up by another order meanwhile,
-    the PmtInf concerned has `BA1104` and no relations. The same file again is the same payments, unless its `paymentId`
-    is another. Redirect tenants get 451, for one PmtInf only.
+    product's. Nothing is ordered unless everything can be. The same file again is the same payments, unless its
+    `paymentId` is another. Redirect tenants get 451, for one PmtInf only.
     """
     access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
     paying = call.services.payments
@@ -49,16 +47,10 @@ async def order_payment_file(call: Call) -> Answer:
     requests = paying.files.read(call.principal, await call.read_body(), base, product, product_id)
     debtor = await paying.debtors.find_stored(call.principal, access_id, product_id, requests[0].kind)
     if call.principal.is_regulated:
-        orders = await paying.files.order(call.principal, debtor, requests)
-        return json_answer([_show(order, call.urls) for order in orders])
+        views = await paying.initiate_all(call.principal, debtor, requests)
+        return json_answer([await show_view(call, view) for view in views])
     if len(requests) > 1:
         raise HttpError(400, "PmtInf: this tenant can order one at a time")
     draft = await paying.store_draft(call.principal, debtor, requests[0])
     status, code, headers = await open_form(call, draft, requests[0])
     return json_answer([status], code, headers)
-
-
-def _show(order: FileOrder, urls: Urls) -> TransferStatus:
-    if order.refusal is not None:
-        return TransferStatus([show_refusal(order.refusal)], [], show_transfer(order.view.payment))
-    return show_payment(order.view.payment, order.view.secrets, urls)

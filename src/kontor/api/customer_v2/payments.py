@@ -130,13 +130,16 @@ def read_flag(call: Call, name: str) -> bool:
 
 
 async def show_status(call: Call, view: PaymentView, status: int = 200) -> Answer:
+    return json_answer(await show_view(call, view), status)
+
+
+async def show_view(call: Call, view: PaymentView) -> TransferStatus:
     """What is said about the payees is kept before it is sent."""
     if view.payment.dialogue.is_payee_open:
         language = read_language(call)
         text = write_shown_text(view.payment, language)
         await call.services.payments.evidence.note_shown(call.principal, view.payment, text, language)
-    shown = show_payment(view.payment, view.secrets, call.urls, offers_steps=call.principal.is_regulated)
-    return json_answer(shown, status)
+    return show_payment(view.payment, view.secrets, call.urls, offers_steps=call.principal.is_regulated)
 
 
 # Ordering
@@ -284,7 +287,7 @@ async def open_form(
 ) -> tuple[TransferStatus, int, dict[str, str] | None]:
     """Status, code and headers. 451: the user goes on in the redirect frontend."""
     view = await call.services.payments.read_payment(call.principal, draft.id)
-    status = show_payment(view.payment, view.secrets, call.urls, offers_steps=call.principal.is_regulated)
+    status = await show_view(call, view)
     if draft.state is not PaymentState.DRAFT:
         return status, 200, None
     handle = await call.services.redirects.start_session(

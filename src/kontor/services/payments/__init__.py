@@ -4,7 +4,6 @@ from kontor.services.payments.debtors import Debtor, PaymentDebtors, check_suppo
 from kontor.services.payments.dialogues import PaymentView
 from kontor.services.payments.drafts import PaymentDrafts
 from kontor.services.payments.exports import PaymentExports
-from kontor.services.payments.files import FileOrder
 from kontor.services.payments.payments import DraftChangedError, PaymentNotOpenError, Payments
 from kontor.services.payments.requests import PaymentRequest, check_collector
 from kontor.services.payments.standing_orders import StandingOrders, find_standing_id
@@ -13,7 +12,6 @@ from kontor.services.payments.verifications import LoginRefusedError
 __all__ = [
     "Debtor",
     "DraftChangedError",
-    "FileOrder",
     "LoginRefusedError",
     "PaymentDebtors",
     "PaymentDrafts",

@@ -1,7 +1,7 @@
-"""Orders from a pain.001 or pain.008 file: one payment per PmtInf, all of them checked before the first is ordered."""
+"""Orders from a pain.001 or pain.008 file: one payment per PmtInf."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from hashlib import sha256
 from uuid import UUID, uuid5
@@ -10,74 +10,29 @@ from kontor.connectors import pain001_files, pain008_files
 from kontor.connectors.pain001_reading import PaymentBlock
 from kontor.connectors.pain008_reading import DebitBlock
 from kontor.connectors.statements import StatementError
-from kontor.domain.dialogues import Secrets
 from kontor.domain.direct_debits import DebitFields, check_debit_support
 from kontor.domain.order_checks import OrderError, OrderFields, OrderProblem, check_execution_date, check_orders
-from kontor.domain.payments import Payment, PaymentKind, PaymentState
-from kontor.domain.principals import Principal, user_of
+from kontor.domain.payments import PaymentKind
+from kontor.domain.principals import Principal
 from kontor.domain.products import Product
-from kontor.services.payments.debtors import Debtor, check_support
-from kontor.services.payments.dialogues import PaymentView
-from kontor.services.payments.payees import Payees
-from kontor.services.payments.requests import PaymentRequest, check_collector, check_request, make_payment
+from kontor.services.payments.debtors import check_support
+from kontor.services.payments.requests import PaymentRequest, check_collector, check_request
 from kontor.services.runtime import Clock
-from kontor.storage import payments
-from kontor.storage.database import Database
 
 MAX_BLOCKS = 10
 AT_ONCE = date(1999, 1, 1)  # what programs write that mean no day
 _NAMESPACE = UUID("5b3f1c0a-7f53-5c55-8e0b-9b6d2d0d7f40")
 
-Initiate = Callable[[Principal, Debtor, PaymentRequest], Awaitable[PaymentView]]
-
-
-@dataclass(frozen=True, slots=True)
-class FileOrder:
-    """What came of one PmtInf. With a `refusal` nothing is stored: the payment is what would have been ordered."""
-
-    view: PaymentView
-    refusal: OrderError | None = None
-
 
 class PaymentFiles:
-    def __init__(self, database: Database, clock: Clock, payees: Payees, initiate: Initiate) -> None:
-        self._database = database
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._payees = payees
-        self._initiate = initiate
 
     def read(
         self, principal: Principal, document: bytes, base: PaymentRequest, product: Product, product_id: UUID
     ) -> list[PaymentRequest]:
         """What a pain.001 or pain.008 file orders for a product. Raises as `read_file`."""
         return read_file(principal, document, base, product, product_id, self._clock.today())
-
-    async def order(self, principal: Principal, debtor: Debtor, requests: Sequence[PaymentRequest]) -> list[FileOrder]:
-        """Raises OrderError before anything is stored. Later, an order that is refused is told beside the others."""
-        orders: list[FileOrder] = []
-        is_begun = await self._check(principal, debtor, requests)
-        for request in requests:
-            try:
-                orders.append(FileOrder(await self._initiate(principal, debtor, request)))
-            except OrderError as error:
-                if not is_begun and not orders:
-                    raise
-                orders.append(FileOrder(PaymentView(self._make(principal, debtor, request), Secrets()), error))
-        return orders
-
-    async def _check(self, principal: Principal, debtor: Debtor, requests: Sequence[PaymentRequest]) -> bool:
-        """True where some of the file is stored already; otherwise the payees of the whole are checked."""
-        async with self._database.transaction(principal.user_id) as connection:
-            for request in requests:
-                assert request.payment_id is not None, "`read_file` gives each an id"
-                if await payments.find_payment(connection, user_of(principal), request.payment_id) is not None:
-                    return True
-            made = [(self._make(principal, debtor, request), request.fields) for request in requests]
-            await self._payees.check_all(connection, made)
-        return False
-
-    def _make(self, principal: Principal, debtor: Debtor, request: PaymentRequest) -> Payment:
-        return make_payment(principal, debtor, request, PaymentState.OPEN, self._clock.today())
 
 
 def read_file(

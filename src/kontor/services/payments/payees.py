@@ -14,12 +14,20 @@ from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import NotFoundError
 from kontor.domain.order_checks import ENGLISH_FIELDS, OrderError, OrderFields, OrderProblem
 from kontor.domain.payee_evidence import note_warnings
-from kontor.domain.payees import Payee, PayeeSettings, change_settings, find_warnings, gather_payees, name_payee
+from kontor.domain.payees import (
+    Payee,
+    PayeeSettings,
+    PayeeUse,
+    change_settings,
+    find_warnings,
+    gather_payees,
+    name_payee,
+)
 from kontor.domain.payments import PayeeWarning, Payment, PaymentKind
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.schedules import StandingAction
 from kontor.services.security import auditing
-from kontor.storage import payees
+from kontor.storage import payees, standing_orders
 from kontor.storage.database import Connection, Database
 
 
@@ -78,7 +86,7 @@ class Payees:
         settings = await payees.lock_settings(connection, first_payment.user_id, list(ids))
         if settings:
             by_iban = {ids[payee_id]: each for payee_id, each in settings.items()}
-            await _check_limits(connection, first_payment, wanted, by_iban)
+            await _check_limits(connection, [payment for payment, _ in paying], wanted, by_iban)
             uses = await payees.list_uses(connection, first_payment.user_id, list(by_iban))
             _check_holds(gather_payees(first_payment.user_id, uses, settings), wanted)
 
@@ -98,12 +106,13 @@ class Payees:
         return replace(payment, dialogue=dialogue, evidence=evidence)
 
     async def find_warnings(self, payment: Payment) -> tuple[PayeeWarning, ...]:
-        """Not of an order about which nobody is to be asked, such as a standing order that keeps its payee."""
-        is_settled = payment.is_payee_accepted and payment.evidence is None and payment.kind is not PaymentKind.LEGACY
-        if payment.debit is not None or _is_deletion(payment) or is_settled:
+        """The payee of a standing order that is changed is known as the order has it now, whoever created it."""
+        if payment.debit is not None or _is_deletion(payment):
             return ()
         async with self._database.connect(payment.user_id) as connection:
-            return find_warnings(payment.orders, await payees.list_uses(connection, payment.user_id))
+            uses = await payees.list_uses(connection, payment.user_id)
+            uses += await _list_changed(connection, payment)
+        return find_warnings(payment.orders, uses)
 
 
 async def _list(connection: Connection, user_id: UUID) -> list[Payee]:
@@ -118,18 +127,33 @@ def _find(found: list[Payee], payee_id: UUID) -> Payee:
     raise NotFoundError
 
 
+async def _list_changed(connection: Connection, payment: Payment) -> list[PayeeUse]:
+    wanted = payment.standing
+    if wanted is None or wanted.order_id is None or payment.product_id is None:
+        return []
+    found = await standing_orders.find_order(connection, payment.user_id, payment.product_id, wanted.order_id)
+    if found is None:
+        return []
+    order = found.standing.order
+    return [PayeeUse(order.recipient, order.iban, payment.created_at, payment.created_at)]
+
+
 def _is_deletion(payment: Payment) -> bool:
     return payment.standing is not None and payment.standing.action is StandingAction.DELETE
 
 
 async def _check_limits(
-    connection: Connection, payment: Payment, wanted: Mapping[str, Wanted], settings: Mapping[str, PayeeSettings]
+    connection: Connection,
+    made: Sequence[Payment],
+    wanted: Mapping[str, Wanted],
+    settings: Mapping[str, PayeeSettings],
 ) -> None:
     """`wanted` and `settings` are by IBAN."""
+    payment, ids = made[0], [payment.id for payment in made]
     day = payment.created_at.astimezone(BERLIN).date()
     since = datetime.combine(day, time(), BERLIN)
     until = datetime.combine(day + timedelta(days=1), time(), BERLIN)
-    sums = await payees.sum_ordered(connection, payment.user_id, payment.id, list(settings), since, until)
+    sums = await payees.sum_ordered(connection, payment.user_id, ids, list(settings), since, until)
     for iban, each in settings.items():
         limit, ordered, order = each.max_amount, sums.get(iban, Decimal(0)), wanted[iban]
         if limit is not None and ordered + order.amount > limit:

@@ -6,14 +6,14 @@ given once is answered again. Never lost: see `dialogues` and `recovery`.
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
 from kontor.connectors.base import AcceptPayees, Answer, ChooseMethod
-from kontor.domain.dialogues import Secrets
-from kontor.domain.errors import ConflictError, NotFoundError
-from kontor.domain.order_checks import DuplicateOrderError, OrderError, OrderProblem
+from kontor.domain.errors import NotFoundError
+from kontor.domain.order_checks import OrderError, OrderProblem
 from kontor.domain.payee_evidence import note_choice
 from kontor.domain.payments import (
     PayeeChoice,
@@ -32,6 +32,7 @@ from kontor.services.payments.debtors import Debtor, PaymentDebtors
 from kontor.services.payments.dialogues import PaymentDialogues, PaymentView, record
 from kontor.services.payments.evidence import PaymentEvidence
 from kontor.services.payments.files import PaymentFiles
+from kontor.services.payments.ordering import PaymentOrdering
 from kontor.services.payments.payees import Payees
 from kontor.services.payments.recovery import PaymentRecovery
 from kontor.services.payments.requests import (
@@ -94,7 +95,17 @@ class Payments:
         self.verifications = PaymentVerifications(database, gateway, vault, clock, self._leasing)
         self.evidence = PaymentEvidence(database)
         self.payees = Payees(database)
-        self.files = PaymentFiles(database, clock, self.payees, self.initiate)
+        self._ordering = PaymentOrdering(
+            database,
+            clock,
+            self._leasing,
+            self.dialogues,
+            self.standing_orders,
+            self.verifications,
+            self.payees,
+            self.await_settled,
+        )
+        self.files = PaymentFiles(clock)
         self.recovery = PaymentRecovery(database, gateway, self._leasing, self.dialogues)
 
     # Reading
@@ -124,9 +135,15 @@ class Payments:
         Raises OrderError for what no bank is to see, DuplicateOrderError for an equal order a moment ago, ConflictError
         for a key that was used for another order.
         """
-        view = await self._engine.run_to_the_end(self._initiate(principal, debtor, request))
+        [view] = await self.initiate_all(principal, debtor, [request])
         _refuse_wrong_choice(view.payment)
         return view
+
+    async def initiate_all(
+        self, principal: Principal, debtor: Debtor, requests: Sequence[PaymentRequest]
+    ) -> list[PaymentView]:
+        """As `initiate`, for the orders of a file: all of them are stored, or none."""
+        return await self._engine.run_to_the_end(self._ordering.order(principal, debtor, requests))
 
     def check(self, principal: Principal, request: PaymentRequest) -> None:
         """Raises OrderError for what no bank is to see, DebitsNotAllowedError for what this client may not order."""
@@ -136,7 +153,7 @@ class Payments:
         """An order that the user completes and confirms in the web form. The id is ours, whatever the caller gave."""
         request = replace(request, payment_id=None)
         payment = make_payment(principal, debtor, request, PaymentState.DRAFT, self._clock.today())
-        existing = await self._find_existing(principal, request, payment.request_digest)
+        existing = await self._ordering.find_existing(principal, request, payment.request_digest)
         if existing is not None:
             return existing
         await self.standing_orders.check_active(payment)
@@ -150,7 +167,7 @@ class Payments:
                 await record(connection, payment, auditing.name_actor(principal), "payment.draft")
         if is_new:
             return payment
-        existing = await self._find_existing(principal, request, payment.request_digest)
+        existing = await self._ordering.find_existing(principal, request, payment.request_digest)
         assert existing is not None, "the key was taken a moment ago"
         return existing
 
@@ -213,73 +230,6 @@ class Payments:
                 return view
             await asyncio.sleep(pause)
             pause = min(LAST_POLL_SECONDS, pause * 1.5)
-
-    async def _initiate(self, principal: Principal, debtor: Debtor, request: PaymentRequest) -> PaymentView:
-        payment = make_payment(principal, debtor, request, PaymentState.OPEN, self._clock.today())
-        existing = await self._find_existing(principal, request, payment.request_digest)
-        if existing is not None:
-            return await self.await_settled(payment.user_id, existing.id)
-        await self.standing_orders.check_active(payment)
-        try:
-            payment = await self.verifications.accept(payment, request)
-        except OrderError:
-            # The same order, sent at the same time, may have used it since we looked.
-            existing = await self._find_existing(principal, request, payment.request_digest)
-            if existing is None:
-                raise
-            return await self.await_settled(payment.user_id, existing.id)
-        payment = await self.payees.warn(payment)
-        is_stopped = payment.dialogue.is_warning_open
-        actor = auditing.name_actor(principal)
-        async with self._leasing.hold(debtor.lease_key) as held:
-            fault_points.reach("payment.lease-taken")
-            payment = replace(payment, fence=None if is_stopped else held.lease.fence)
-            async with self._database.transaction(principal.user_id) as connection:
-                is_new = await self._insert(connection, payment, debtor, request)
-                if is_new:
-                    await record(connection, payment, actor, "payment.order")
-                    fault_points.reach("payment.insert")
-            if is_new:
-                fault_points.reach("payment.inserted")
-                if is_stopped:
-                    return PaymentView(payment, Secrets())
-                return await self.dialogues.begin(payment, held, actor)
-        existing = await self._find_existing(principal, request, payment.request_digest)
-        assert existing is not None, "the key was taken a moment ago"
-        return await self.await_settled(payment.user_id, existing.id)
-
-    async def _find_existing(self, principal: Principal, request: PaymentRequest, digest: bytes) -> Payment | None:
-        """The payment that was given under the same key. Raises ConflictError where that was another order."""
-        found: list[Payment] = []
-        async with self._database.connect(principal.user_id) as connection:
-            if request.payment_id is not None:
-                known = await payments.find_payment(connection, user_of(principal), request.payment_id)
-                found += [] if known is None else [known[0]]
-            if request.idempotency_key is not None:
-                by_key = await payments.find_by_key(connection, user_of(principal), request.idempotency_key)
-                found += [] if by_key is None else [by_key]
-        if not found:
-            return None
-        if any(payment.request_digest != digest for payment in found) or len({payment.id for payment in found}) > 1:
-            raise ConflictError("This paymentId or Idempotency-Key was used for another order.")
-        return found[0]
-
-    async def _insert(self, connection: Connection, payment: Payment, debtor: Debtor, request: PaymentRequest) -> bool:
-        """All that keeps a second one away, in one transaction. False when the key is taken."""
-        sealed = None
-        if debtor.credentials is not None:
-            sealed = await self.dialogues.seal_credentials(connection, payment, debtor.credentials)
-        if not await payments.insert_payment(connection, payment, sealed):
-            return False
-        fingerprint = digest_order(payment)
-        if request.payment_id is not None or request.idempotency_key is not None:
-            await payments.note_order(connection, payment.user_id, fingerprint, payment.id)
-        elif not await payments.claim_order(connection, payment.user_id, fingerprint, payment.id):
-            raise DuplicateOrderError("The same order was given less than a minute ago.")
-        await self.payees.check(connection, payment, request.fields)
-        if request.verification_id is not None:
-            await self.verifications.use(connection, payment.user_id, request.verification_id)
-        return True
 
     async def _begin_draft(
         self, draft: Payment, principal: Principal, accepted_payees: tuple[PayeeResult, ...]

@@ -295,18 +295,20 @@ class FormPayments:
         view = await self._find(session)
         try:
             # A payee that was accepted before, such as that of a standing order which is deleted, is not verified.
-            if view is not None and view.payment.is_payee_accepted:
-                results: tuple[PayeeResult, ...] = ()
-                warnings: tuple[PayeeWarning, ...] = ()
-            else:
+            is_accepted = view is not None and view.payment.is_payee_accepted
+            results: tuple[PayeeResult, ...] = ()
+            warnings: tuple[PayeeWarning, ...] = ()
+            if not is_accepted:
                 results = await self._drafts.verify(session.principal, _payment_id(session), session.customer_ip)
+            if not is_accepted or (view is not None and view.payment.standing is not None):
                 warnings = await self._drafts.warn(session.principal, _payment_id(session))
         except LoginRefusedError as error:
             await self._refuse_login(session, error.failure)
             return
         is_matching = all(result.match is PayeeMatch.MATCH for result in results)
         step = FormStep.SCA if is_matching and not warnings else FormStep.PAYEES
-        moved = await self._sessions.advance(session, session.dialogue_id, step=step, is_payee_matched=is_matching)
+        is_matched = bool(results) and is_matching
+        moved = await self._sessions.advance(session, session.dialogue_id, step=step, is_payee_matched=is_matched)
         if moved.step is FormStep.SCA and moved.dialogue_id == session.dialogue_id:
             await self._start(moved, ())
 
