@@ -17,7 +17,7 @@ from kontor.domain.principals import Principal
 from kontor.domain.scopes import ADVISER_READ, CUSTOMER_READ
 from kontor.services.credit_files import ReviewWriters
 from kontor.services.credit_files.credit_files import MOST_FILES, MOST_VERSIONS
-from kontor.wire.credit_files import write_document
+from kontor.wire.credit_files import read_contents, write_document
 
 DISCLOSURES = "/customer/v2/freigaben"
 REVIEWS = "/adviser/v2/credit-files"
@@ -248,7 +248,7 @@ async def test_a_disclosure_that_is_withdrawn_during_a_review_closes_the_file(
     opened = await files.open_as_adviser(principal, UUID(name))
     with pytest.raises(NotFoundError):
         await files.review_file(
-            principal, opened, ReviewResult.CONFIRMED, "Geprüft", ReviewWriters(write_document, withdraw)
+            principal, opened, ReviewResult.CONFIRMED, "Geprüft", ReviewWriters(write_document, withdraw, read_contents)
         )
     assert len(customer.read(FILES)) == 1
 

@@ -304,6 +304,7 @@ class AsyncMethods(AsyncRunner):
     request_credit_file_review = awaited(credit_files.request_credit_file_review)
     list_credit_file_reviews = awaited(credit_files.list_credit_file_reviews)
     read_customer_credit_file = awaited(credit_files.read_customer_credit_file)
+    list_credit_file_transactions = awaited(credit_files.list_credit_file_transactions)
     read_review_request = awaited(credit_files.read_review_request)
     review_credit_file = awaited(credit_files.review_credit_file)
     list_signing_keys = awaited(credit_files.list_signing_keys)

@@ -304,6 +304,7 @@ class SyncMethods(SyncRunner):
     request_credit_file_review = waited(credit_files.request_credit_file_review)
     list_credit_file_reviews = waited(credit_files.list_credit_file_reviews)
     read_customer_credit_file = waited(credit_files.read_customer_credit_file)
+    list_credit_file_transactions = waited(credit_files.list_credit_file_transactions)
     read_review_request = waited(credit_files.read_review_request)
     review_credit_file = waited(credit_files.review_credit_file)
     list_signing_keys = waited(credit_files.list_signing_keys)

@@ -18,7 +18,16 @@ from kontor.analysis.own_money import LOAN_PAYMENTS
 from kontor.analysis.records import Account, Record
 from kontor.domain.completeness import Gap, MonthSums, state_months
 from kontor.domain.contracts import KnownContract
-from kontor.domain.credit_files import AccountGap, CreditFigures, Figure, FigureName, LatestEvent, Sources
+from kontor.domain.credit_files import (
+    AccountGap,
+    CreditFigures,
+    Figure,
+    FigureName,
+    LatestEvent,
+    Sources,
+    TagCorrection,
+)
+from kontor.domain.tags import derive_insurance_type
 
 RULES = 3  # raised with every change of what a file computes
 
@@ -35,9 +44,12 @@ def compute_figures(
     repeated: Mapping[str, str],
     sources: Sources,
     today: date,
+    corrections: Sequence[TagCorrection] = (),
 ) -> CreditFigures:
     """`known` are the contracts that were found before, `repeated` names rows that repeat the one that counts."""
-    kept = sorted(load_barred_inputs().remove(records), key=lambda record: (record.day, record.id))
+    kept = sorted(
+        _correct(load_barred_inputs().remove(records), corrections), key=lambda record: (record.day, record.id)
+    )
     contracts = _find_contracts(kept, accounts, known, repeated, today)
     check = check_credit(kept, contracts, accounts, today)
     gaps = tuple(_list_gaps(kept, accounts, sources, today))
@@ -56,6 +68,23 @@ def compute_figures(
         latest_events=tuple(_list_latest(check)),
         excluded_currencies=budget.excluded_currencies,
         accounts=counted,
+    )
+
+
+def correct_record(record: Record, category: str) -> Record:
+    """As if the customer had corrected it."""
+    insurance_type = derive_insurance_type(category, record.insurance_type)
+    return replace(record, category=category, insurance_type=insurance_type, own_category="", is_learnt=False)
+
+
+def _correct(kept: Sequence[Record], corrections: Sequence[TagCorrection]) -> Sequence[Record]:
+    """By a review. Bookings that are barred stay so, and those that the customer has split keep their parts."""
+    if not corrections:
+        return kept
+    chosen = {str(correction.transaction_id): correction.after for correction in corrections}
+    return load_barred_inputs().remove(
+        correct_record(record, chosen[record.id]) if record.id in chosen and not record.part_categories else record
+        for record in kept
     )
 
 

@@ -15,19 +15,19 @@ from kontor.api.paging import DEFAULT_PAGE, CursorText, Limit, page_answer, read
 from kontor.domain.operator_views import NIL
 from kontor.domain.scopes import CUSTOMER_CREDIT
 from kontor.services.credit_files import ReviewWriters
-from kontor.wire.credit_files import (
+from kontor.wire.credit_file_reviews import (
     REVIEW_STATUSES_INSIDE,
     REVIEWS_INSIDE,
-    Kreditakte,
+    Aktenumsatz,
     NewPruefung,
     PruefungEintrag,
     Pruefungswunsch,
     ReviewStatusWord,
-    confirm_document,
+    show_booking,
     show_request,
     show_review_entry,
-    write_document,
 )
+from kontor.wire.credit_files import Kreditakte, confirm_document, read_contents, write_document
 
 FILES = "/adviser/v2/credit-files"
 HEAVY: dict[str, Any] = COMMON | {"is_heavy": True}
@@ -75,6 +75,25 @@ async def read_customer_credit_file(call: Call) -> Answer:
 
 
 @operation(
+    "GET",
+    FILES + "/{file-id}/transactions",
+    success=Success(shape=list[Aktenumsatz]),
+    errors=(404,),
+    **HEAVY,
+)
+async def list_credit_file_transactions(call: Call) -> Answer:
+    """List the bookings behind a credit file, the newest first; needs `customer/credit` too.
+
+    As they are now. 404 unless the Freigabe that the file was made for has `credit-bookings` too. Left out are bookings
+    about barred subjects, and those that the customer has split.
+    """
+    require_scope(call.principal, CUSTOMER_CREDIT)
+    files = call.services.credit_files
+    found = await files.list_file_bookings(call.principal, call.path_uuid("file-id"), read_contents)
+    return json_answer([show_booking(booking) for booking in found])
+
+
+@operation(
     "GET", FILES + "/{file-id}/review-request", success=Success(shape=Pruefungswunsch), errors=(404,), **COMMON
 )  # fmt: skip
 async def read_review_request(call: Call) -> Answer:
@@ -99,13 +118,15 @@ async def review_credit_file(call: Call) -> Answer:
     """Review a credit file of a customer who allows it; needs `customer/credit` too.
 
     `BESTAETIGT` keeps the values, `NEU_BERECHNET` computes them anew, such as after the customer has corrected a
-    category. Both make a new signed version with the comment, which refers to this one; this one stays. 409 where there
-    is a newer one, or where the file has 20 versions.
+    category. `korrekturen` are categories that hold in the file alone, from the new version on: the customer's data
+    stay as they are, and what the customer corrects later counts more. Both make a new signed version with the comment,
+    which refers to this one; this one stays. 409 where there is a newer one, where the file has 20 versions, or where
+    the Freigabe does not allow `credit-bookings` and something is corrected.
     """
     require_scope(call.principal, CUSTOMER_CREDIT)
     files = call.services.credit_files
     opened = await files.open_as_adviser(call.principal, call.path_uuid("file-id"))
     body = await call.json(NewPruefung)
-    writers = ReviewWriters(write_document, confirm_document)
-    file = await files.review_file(call.principal, opened, REVIEWS_INSIDE[body.ergebnis], body.comment, writers)
+    writers, result = ReviewWriters(write_document, confirm_document, read_contents), REVIEWS_INSIDE[body.ergebnis]
+    file = await files.review_file(call.principal, opened, result, body.comment, writers, body.list_wanted())
     return created(f"{call.urls.base}{FILES}/{file.id}")

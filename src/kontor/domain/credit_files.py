@@ -7,6 +7,8 @@ from enum import StrEnum
 from uuid import UUID
 
 from kontor.domain.completeness import Gap, Source
+from kontor.domain.tags import TransactionTags
+from kontor.domain.transactions import Transaction
 
 
 class FigureName(StrEnum):
@@ -68,6 +70,43 @@ class CreditFigures:
     accounts: int
 
 
+@dataclass(frozen=True, slots=True)
+class TagCorrection:
+    """The category of a transaction in a credit file, by an adviser. The customer's own tags stay as they are.
+
+    `before` is the category in the customer's data.
+    """
+
+    transaction_id: UUID
+    before: str
+    after: str
+    adviser_id: UUID
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FileContents:
+    """Which transactions a credit file names, and what has been corrected in it."""
+
+    transaction_ids: frozenset[UUID]
+    corrections: tuple[TagCorrection, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileBooking:
+    """A transaction of a credit file as it is now. `corrected` is its category in the file, if it is another one."""
+
+    id: UUID
+    transaction: Transaction
+    tags: TransactionTags
+    corrected: str | None = None
+
+    @property
+    def category(self) -> str:
+        """In the file."""
+        return self.corrected or self.tags.category
+
+
 class ReviewResult(StrEnum):
     CONFIRMED = "CONFIRMED"
     RECOMPUTED = "RECOMPUTED"
@@ -103,6 +142,7 @@ class CreditFileHead:
     model: str
     predecessor_id: UUID | None = None
     review: Review | None = None
+    corrections: tuple[TagCorrection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +193,7 @@ class ReviewEntry:
     created_at: datetime
     requested_at: datetime | None
     status: ReviewStatus
+    shows_bookings: bool  # to the adviser, by the same disclosure
 
 
 # What the completeness of an account is reckoned from, by the id of the account.

@@ -13,16 +13,21 @@ MOST_MONTHS = 12
 
 
 class DisclosureScope(StrEnum):
-    """The analyses that can be disclosed, as their addresses are called."""
+    """What can be disclosed: analyses, as their addresses are called, and the bookings behind a credit file."""
 
     SALES_TRIGGERS = "sales-triggers"
     AFFORDABILITY = "affordability"
     CREDIT_CHECK = "credit-check"
     CONTRACTS = "contracts"
+    CREDIT_BOOKINGS = "credit-bookings"  # of credit files
 
     @property
     def is_credit(self) -> bool:
         return self in (DisclosureScope.AFFORDABILITY, DisclosureScope.CREDIT_CHECK)
+
+    @property
+    def is_analysis(self) -> bool:
+        return self is not DisclosureScope.CREDIT_BOOKINGS
 
 
 NAMES = {
@@ -30,6 +35,7 @@ NAMES = {
     DisclosureScope.AFFORDABILITY: "Haushaltsrechnung",
     DisclosureScope.CREDIT_CHECK: "Angaben für eine Kreditentscheidung",
     DisclosureScope.CONTRACTS: "Verträge",
+    DisclosureScope.CREDIT_BOOKINGS: "Buchungen, auf denen die Werte einer Kreditakte beruhen",
 }
 
 

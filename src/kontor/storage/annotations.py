@@ -100,6 +100,14 @@ async def list_split_by_own(connection: Connection, user_id: UUID) -> list[tuple
     ]
 
 
+async def list_split(connection: Connection, user_id: UUID, ids: Sequence[UUID]) -> set[UUID]:
+    """Those of the transactions that the user has split."""
+    cursor = await connection.execute(
+        "select id from transactions where user_id = %s and parts is not null and id = any(%s)", [user_id, list(ids)]
+    )
+    return {row[0] for row in await cursor.fetchall()}
+
+
 def _read_part(part: dict[str, Any]) -> Part:
     amount = Decimal(str(part["amount"]))
     return Part(amount, part["category"], part["tags"], part.get("note"), part.get("own_category", ""))

@@ -111,7 +111,7 @@ async def find_request(connection: Connection, user_id: UUID, file_id: UUID) -> 
 # until the customer asks again.
 LIST_REVIEWS = f"""
     select * from (
-        select f.user_id, f.id, f.version, f.created_at, r.requested_at,
+        select f.user_id, f.id, f.version, f.created_at, r.requested_at, %(bookings)s = any(d.scopes) as shows_bookings,
             case when exists (select 1 from all_credit_files n
                     where n.user_id = f.user_id and n.predecessor_id = f.id) then 'REVIEWED'
                 when r.requested_at is not null then 'REQUESTED'
@@ -127,8 +127,10 @@ LIST_REVIEWS = f"""
 
 
 def _review_entry(row: Sequence[Any]) -> ReviewEntry:
-    user_id, file_id, version, created_at, requested_at, status = row
-    return ReviewEntry(user_id, file_id, version, created_at, requested_at, ReviewStatus(status))
+    user_id, file_id, version, created_at, requested_at, shows_bookings, status = row
+    return ReviewEntry(
+        user_id, file_id, version, created_at, requested_at, ReviewStatus(status), shows_bookings=shows_bookings
+    )
 
 
 async def list_reviews(
@@ -142,6 +144,7 @@ async def list_reviews(
 ) -> list[ReviewEntry]:
     values = {"tenant": tenant_id, "adviser": adviser_id, "today": today, "status": status, "limit": limit}
     values |= {"scope": str(DisclosureScope.CREDIT_CHECK), "after_user": after[0], "after": after[1]}
+    values["bookings"] = str(DisclosureScope.CREDIT_BOOKINGS)
     cursor = await connection.execute(LIST_REVIEWS, values)
     return [_review_entry(row) for row in await cursor.fetchall()]
 

@@ -101,11 +101,11 @@ async def find_valid(
 
 
 async def find_of_file(
-    connection: Connection, tenant_id: UUID, adviser_id: UUID, today: date, file_id: UUID
+    connection: Connection, tenant_id: UUID, adviser_id: UUID, today: date, file_id: UUID, scope: DisclosureScope
 ) -> tuple[UUID, UUID] | None:
     """The customer of a credit file, and the disclosure by which the adviser may read it now."""
     values = {"tenant": tenant_id, "adviser": adviser_id, "today": today, "file": file_id}
-    cursor = await connection.execute(FIND_OF_FILE, values | {"scope": str(DisclosureScope.CREDIT_CHECK)})
+    cursor = await connection.execute(FIND_OF_FILE, values | {"scope": str(scope)})
     row = await cursor.fetchone()
     return None if row is None else (row[0], row[1])
 

@@ -1,6 +1,6 @@
 """Credit files (Kreditakten): the document that is signed, and how it is shown."""
 
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Literal
 from uuid import UUID
@@ -18,19 +18,18 @@ from kontor.domain.credit_files import (
     CreditFileHead,
     Figure,
     FigureName,
+    FileContents,
     Review,
-    ReviewEntry,
-    ReviewRequest,
     ReviewResult,
-    ReviewStatus,
     Sources,
+    TagCorrection,
 )
 from kontor.domain.errors import InvalidError
 from kontor.services.analyses import Facts
 from kontor.wire.canonical_json import canonicalize
 from kontor.wire.completeness import GAP_WORDS, GapWord
 from kontor.wire.credit_pages.words import explain_figure, list_barred, list_changes, list_unknown
-from kontor.wire.encoding import format_timestamp
+from kontor.wire.encoding import BERLIN, format_timestamp
 from kontor.wire.relations import Relation
 from kontor.wire.tokens import Timestamp
 from kontor.wire.urls import Urls
@@ -71,7 +70,7 @@ REVIEWS: dict[ReviewResult, ReviewWord] = {
 Zweck = Annotated[str, Meta(min_length=1, max_length=200, description="what the file is for")]
 
 
-def _clean(text: str, field: str) -> str:
+def clean_field(text: str, field: str) -> str:
     """Without characters that no text has."""
     cleaned = clean_text(text).strip()
     if not cleaned:
@@ -95,52 +94,10 @@ class NewKreditakte(msgspec.Struct):
 
     @property
     def purpose(self) -> str:
-        return _clean(self.zweck, "zweck")
+        return clean_field(self.zweck, "zweck")
 
 
-Kommentar = Annotated[str, Meta(min_length=1, max_length=1000)]
-ReviewStatusWord = Annotated[Literal["UNGEPRUEFT", "ANGEFORDERT", "GEPRUEFT"], Meta(title="PruefungStatus")]
-REVIEW_STATUSES: dict[ReviewStatus, ReviewStatusWord] = {
-    ReviewStatus.OPEN: "UNGEPRUEFT",
-    ReviewStatus.REQUESTED: "ANGEFORDERT",
-    ReviewStatus.REVIEWED: "GEPRUEFT",
-}
-REVIEW_STATUSES_INSIDE = {word: status for status, word in REVIEW_STATUSES.items()}
-REVIEWS_INSIDE = {word: result for result, word in REVIEWS.items()}
-
-
-class NewPruefung(msgspec.Struct):
-    kommentar: Kommentar
-    ergebnis: ReviewWord
-
-    @property
-    def comment(self) -> str:
-        return _clean(self.kommentar, "kommentar")
-
-
-class NewPruefungswunsch(msgspec.Struct):
-    kommentar: Annotated[str, Meta(min_length=1, max_length=1000, description="what is to be looked at, and why")]
-
-    @property
-    def comment(self) -> str:
-        return _clean(self.kommentar, "kommentar")
-
-
-class Pruefungswunsch(msgspec.Struct):
-    kommentar: Kommentar
-    angefordertAm: Timestamp  # noqa: N815
-
-
-class PruefungEintrag(msgspec.Struct):
-    """A credit file that an adviser can read now. `angefordertAm` is there where the customer asks for a review."""
-
-    id: UUID
-    userReference: UUID  # noqa: N815
-    version: int
-    erstelltAm: Timestamp  # noqa: N815
-    status: ReviewStatusWord
-    relations: list[Relation]
-    angefordertAm: Timestamp | UnsetType = UNSET  # noqa: N815
+SystemName = Annotated[str, Meta(description="a category of the tree `CATEGORIES`", examples=["HOUSING_RENT"])]
 
 
 class Kontoluecke(msgspec.Struct):
@@ -171,6 +128,16 @@ class Pruefung(msgspec.Struct):
     geprueftAm: Timestamp  # noqa: N815
 
 
+class Korrektur(msgspec.Struct):
+    """A category by an adviser, which holds in this file and not in the customer's data."""
+
+    umsatz: UUID
+    vorher: Annotated[SystemName, Meta(description="in the customer's data")]
+    nachher: Annotated[SystemName, Meta(description="in this file")]
+    berater: Annotated[UUID, Meta(description="reference of the adviser")]
+    korrigiertAm: Timestamp  # noqa: N815
+
+
 class Dokument(msgspec.Struct, kw_only=True):
     """What is signed: canonical JSON (RFC 8785) of these fields."""
 
@@ -193,6 +160,7 @@ class Dokument(msgspec.Struct, kw_only=True):
     einwilligung: Annotated[str, Meta(description="the text of the Freigabe")] | UnsetType = UNSET
     vorgaenger: Annotated[UUID, Meta(description="the version before")] | UnsetType = UNSET
     pruefung: Pruefung | UnsetType = UNSET
+    korrekturen: Annotated[list[Korrektur], Meta(description="by reviews, the earliest first")] | UnsetType = UNSET
 
 
 class Kreditakte(Dokument, kw_only=True):
@@ -216,7 +184,9 @@ class KreditakteKurz(msgspec.Struct):
 
 def write_document(head: CreditFileHead, sources: Sources, facts: Facts) -> bytes:
     """The text that is signed. In a compute process."""
-    figures = compute_figures(facts.records, facts.accounts, facts.known, facts.repeated, sources, facts.today)
+    figures = compute_figures(
+        facts.records, facts.accounts, facts.known, facts.repeated, sources, facts.today, head.corrections
+    )
     return canonicalize(_to_json(make_document(head, figures, facts.today)))
 
 
@@ -246,6 +216,7 @@ def make_document(head: CreditFileHead, figures: CreditFigures, today: date) -> 
         einwilligung=purpose.consent or UNSET,
         vorgaenger=head.predecessor_id or UNSET,
         pruefung=UNSET if review is None else _show_review(review),
+        korrekturen=[_show_correction(correction) for correction in head.corrections] or UNSET,
     )
 
 
@@ -257,6 +228,29 @@ def confirm_document(head: CreditFileHead, text: str) -> bytes:
     document.erstelltAm = format_timestamp(head.created_at)
     document.vorgaenger, document.pruefung = head.predecessor_id or UNSET, _show_review(head.review)
     return canonicalize(_to_json(document))
+
+
+def read_contents(text: str) -> FileContents:
+    """What a review of the file needs to know."""
+    document = read_document(text)
+    ids = frozenset(UUID(row) for value in document.werte for row in value.umsaetze)
+    corrections = () if document.korrekturen is UNSET else tuple(map(_read_correction, document.korrekturen))
+    return FileContents(ids, corrections)
+
+
+def _read_correction(shown: Korrektur) -> TagCorrection:
+    at = datetime.fromisoformat(shown.korrigiertAm).replace(tzinfo=BERLIN)
+    return TagCorrection(shown.umsatz, shown.vorher, shown.nachher, shown.berater, at)
+
+
+def _show_correction(correction: TagCorrection) -> Korrektur:
+    return Korrektur(
+        correction.transaction_id,
+        correction.before,
+        correction.after,
+        correction.adviser_id,
+        format_timestamp(correction.at),
+    )
 
 
 def _show_review(review: Review) -> Pruefung:
@@ -310,20 +304,3 @@ def list_credit_file(file: CreditFileEntry, urls: Urls) -> KreditakteKurz:
         relations=urls.credit_file_relations(file.id, file.predecessor_id),
         vorgaenger=file.predecessor_id or UNSET,
     )
-
-
-def show_review_entry(entry: ReviewEntry, urls: Urls) -> PruefungEintrag:
-    asked = entry.requested_at
-    return PruefungEintrag(
-        id=entry.file_id,
-        userReference=entry.user_id,
-        version=entry.version,
-        erstelltAm=format_timestamp(entry.created_at),
-        status=REVIEW_STATUSES[entry.status],
-        relations=urls.credit_review_relations(entry.file_id, is_requested=asked is not None),
-        angefordertAm=UNSET if asked is None else format_timestamp(asked),
-    )
-
-
-def show_request(request: ReviewRequest) -> Pruefungswunsch:
-    return Pruefungswunsch(request.comment, format_timestamp(request.requested_at))

@@ -13,7 +13,10 @@ from kontor.wire.relations import Relation
 from kontor.wire.tokens import Timestamp
 from kontor.wire.urls import Urls
 
-Umfang = Annotated[list[DisclosureScope], Meta(min_length=1, max_length=4, description="which analyses")]
+Umfang = Annotated[
+    list[DisclosureScope],
+    Meta(min_length=1, max_length=5, description="which analyses; with `credit-bookings`, bookings of credit files"),
+]
 GueltigBis = Annotated[date, Meta(description="last day; at most twelve months from now")]
 Berater = Annotated[UUID, Meta(description="reference of the adviser; without it, every adviser of the tenant")]
 
@@ -65,6 +68,8 @@ def show_zugriff(read: DisclosureRead) -> Zugriff:
 
 def show_kunde(customer: DisclosingCustomer, urls: Urls, *, can_check_credit: bool) -> Kunde:
     """Relations lead to what this token can read."""
-    offered = [str(scope) for scope in customer.scopes if can_check_credit or not scope.is_credit]
+    offered = [
+        str(scope) for scope in customer.scopes if scope.is_analysis and (can_check_credit or not scope.is_credit)
+    ]
     relations = urls.adviser_relations(customer.user_id, offered)
     return Kunde(customer.user_id, list(customer.scopes), customer.valid_until, relations)

@@ -90,11 +90,13 @@ class Urls(ManagementUrls):
         named = [("self", file_id)] + ([("get_vorgaenger", predecessor_id)] if predecessor_id else [])
         return self._offer(*((rel, f"{self.credit_files}/{name}", "read_credit_file") for rel, name in named))
 
-    def credit_review_relations(self, file_id: UUID, *, is_requested: bool) -> list[Relation]:
+    def credit_review_relations(self, file_id: UUID, *, is_requested: bool, shows_bookings: bool) -> list[Relation]:
         here = f"{self.base}/adviser/v2/credit-files/{file_id}"
         asked = [("get_review_request", f"{here}/review-request", "read_review_request")] if is_requested else []
         review = ("add_review", f"{self.credit_files}/{file_id}/reviews", "review_credit_file")
-        return self._offer(("self", here, "read_customer_credit_file"), *asked, review)
+        bookings = ("get_transactions", f"{here}/transactions", "list_credit_file_transactions")
+        shown = [bookings] if shows_bookings else []
+        return self._offer(("self", here, "read_customer_credit_file"), *shown, *asked, review)
 
     # Providers
 

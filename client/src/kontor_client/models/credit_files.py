@@ -45,6 +45,51 @@ class CreditFileReview(Model, rename={"result": "ergebnis", "comment": "kommenta
     reviewed_at: datetime
 
 
+class CreditFileCorrection(
+    Model,
+    rename={
+        "transaction_id": "umsatz",
+        "before": "vorher",
+        "after": "nachher",
+        "adviser": "berater",
+        "corrected_at": "korrigiertAm",
+    },
+):
+    """A category that holds in the file alone, by an adviser."""
+
+    transaction_id: str
+    before: str
+    after: str
+    adviser: str
+    corrected_at: datetime
+
+
+class CreditFileBooking(
+    Model,
+    rename={
+        "amount": "betrag",
+        "currency": "waehrung",
+        "booked_at": "buchungsdatum",
+        "category": "systemName",
+        "purpose": "verwendungszweck",
+        "booking_text": "buchungstext",
+        "counterparty_name": "gegenkontoInhaber",
+        "is_corrected": "korrigiert",
+    },
+):
+    """A booking behind a credit file. `category` is that of the file."""
+
+    id: str
+    amount: Decimal
+    currency: str
+    booked_at: datetime
+    category: str
+    purpose: str | None = None
+    booking_text: str | None = None
+    counterparty_name: str | None = None
+    is_corrected: bool = False
+
+
 class CreditFileEntry(
     Linked,
     kw_only=True,
@@ -87,6 +132,7 @@ class CreditFile(
         "consent": "einwilligung",
         "predecessor": "vorgaenger",
         "review": "pruefung",
+        "corrections": "korrekturen",
     },
 ):
     """`signature` is a detached JWS of the canonical JSON of all fields but itself and `relations`."""
@@ -111,6 +157,7 @@ class CreditFile(
     consent: str | None = None
     predecessor: str | None = None
     review: CreditFileReview | None = None
+    corrections: list[CreditFileCorrection] = []
 
 
 class ReviewRequest(Model, rename={"comment": "kommentar", "requested_at": "angefordertAm"}):

@@ -1,7 +1,11 @@
 """Credit files: what a credit check says, signed and kept."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from kontor_client.models.credit_files import (
     CreditFile,
+    CreditFileBooking,
     CreditFileEntry,
     ReviewEntry,
     ReviewRequest,
@@ -72,8 +76,20 @@ def read_review_request(file_id: str) -> Plan[ReviewRequest]:
     return fetch(ReviewRequest, REVIEWED_FILES + path_of(file_id, "review-request"))
 
 
-def review_credit_file(file_id: str, result: str, comment: str) -> Plan[CreditFile]:
-    """The next version. `result`: BESTAETIGT keeps the figures, NEU_BERECHNET computes them anew."""
-    body = {"kommentar": comment, "ergebnis": result}
+def list_credit_file_transactions(file_id: str) -> Plan[list[CreditFileBooking]]:
+    """The bookings behind it, where the customer allows that too."""
+    return fetch(list[CreditFileBooking], REVIEWED_FILES + path_of(file_id, "transactions"))
+
+
+def review_credit_file(
+    file_id: str, result: str, comment: str, *, corrections: Mapping[str, str] | None = None
+) -> Plan[CreditFile]:
+    """The next version. `result`: BESTAETIGT keeps the figures, NEU_BERECHNET computes them anew.
+
+    `corrections` are categories by the ids of transactions; they hold in the file alone.
+    """
+    body: dict[str, Any] = {"kommentar": comment, "ergebnis": result}
+    if corrections:
+        body["korrekturen"] = [{"umsatz": row, "systemName": category} for row, category in corrections.items()]
     answer = yield from send(Call("POST", FILES + path_of(file_id, "reviews"), json=body))
     return (yield from fetch(CreditFile, answer.headers["location"]))

@@ -6,11 +6,11 @@ from kontor.api.customer_v2.analyses import AI
 from kontor.api.media_types import choose_media_type
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.credit_files import CreditFile
+from kontor.wire.credit_file_reviews import NewPruefungswunsch
 from kontor.wire.credit_files import (
     Kreditakte,
     KreditakteKurz,
     NewKreditakte,
-    NewPruefungswunsch,
     list_credit_file,
     show_credit_file,
     write_document,

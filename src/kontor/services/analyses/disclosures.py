@@ -102,16 +102,18 @@ class Disclosures:
                 raise NotFoundError
             return await self._read_as(connection, principal, customer_id, f"disclosure {disclosure_id} {scope}")
 
-    async def become_reader_of_file(self, principal: Principal, file_id: UUID) -> Principal:
+    async def become_reader_of_file(
+        self, principal: Principal, file_id: UUID, scope: DisclosureScope = DisclosureScope.CREDIT_CHECK
+    ) -> Principal:
         """As `become_reader`, for a credit file: only the disclosure that it was made for counts."""
         async with self._database.transaction(principal.user_id) as connection:
             found = await disclosures.find_of_file(
-                connection, principal.tenant_id, user_of(principal), self._clock.today(), file_id
+                connection, principal.tenant_id, user_of(principal), self._clock.today(), file_id, scope
             )
             if found is None:
                 raise NotFoundError
             customer_id, disclosure_id = found
-            what = f"disclosure {disclosure_id} {DisclosureScope.CREDIT_CHECK} credit-file {file_id}"
+            what = f"disclosure {disclosure_id} {scope} credit-file {file_id}"
             return await self._read_as(connection, principal, customer_id, what)
 
     # Parts

@@ -1,7 +1,7 @@
 """Credit files: the credit check of a customer with a recorded consent, signed and kept as it was (ADR 0080)."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 from uuid import UUID, uuid4
@@ -12,6 +12,8 @@ from kontor.domain.credit_files import (
     CreditFileEntry,
     CreditFileHead,
     CreditPurpose,
+    FileBooking,
+    FileContents,
     Review,
     ReviewEntry,
     ReviewRequest,
@@ -23,6 +25,7 @@ from kontor.domain.disclosures import Disclosure, DisclosureScope
 from kontor.domain.errors import ConflictError, InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
 from kontor.services.analyses import Analyses, Facts
+from kontor.services.credit_files.corrections import WantedCorrection, list_bookings, settle_corrections
 from kontor.services.runtime import Clock
 from kontor.services.security import PublicKey, Vault, auditing, describe_key, sign_detached
 from kontor.services.transactions import Completeness
@@ -34,15 +37,17 @@ MOST_FILES = 200  # that a customer makes; versions that reviews make are not co
 MOST_VERSIONS = 20
 # A function of a module: it is called in a compute process, and gives the text that is signed.
 WriteDocument: TypeAlias = Callable[[CreditFileHead, Sources, Facts], bytes]
+ReadContents: TypeAlias = Callable[[str], FileContents]
 NEWER = "there is a newer version of this file"
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewWriters:
-    """How the next version is written: computed anew, or with the contents of the version before."""
+    """How the next version is written: computed anew, or with the contents of the version before; how that is read."""
 
     write: WriteDocument
     confirm: Callable[[CreditFileHead, str], bytes]
+    read: ReadContents
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +130,13 @@ class CreditFiles:
         reader = await self._disclosures.become_reader_of_file(principal, file_id)
         return OpenedFile(await self.read_file(reader, file_id), reader)
 
+    async def list_file_bookings(self, principal: Principal, file_id: UUID, read: ReadContents) -> list[FileBooking]:
+        """The bookings behind a file, where the customer allows that too. One entry in the audit trail."""
+        reader = await self._disclosures.become_reader_of_file(principal, file_id, DisclosureScope.CREDIT_BOOKINGS)
+        file = await self.read_file(reader, file_id)
+        async with self._database.connect(reader.user_id) as connection:
+            return await list_bookings(connection, reader, read(file.document))
+
     async def find_request(self, principal: Principal, file_id: UUID) -> ReviewRequest:
         """What the customer wants to be looked at."""
         reader = await self._disclosures.become_reader_of_file(principal, file_id)
@@ -135,9 +147,16 @@ class CreditFiles:
         return found
 
     async def review_file(
-        self, principal: Principal, opened: OpenedFile, result: ReviewResult, comment: str, writers: ReviewWriters
+        self,
+        principal: Principal,
+        opened: OpenedFile,
+        result: ReviewResult,
+        comment: str,
+        writers: ReviewWriters,
+        wanted: Sequence[WantedCorrection] = (),
     ) -> CreditFile:
-        """The next version, which refers to this one."""
+        """The next version, which refers to this one. What is corrected holds in it and in later ones."""
+        await self._require_correctable(principal, opened.file, result, wanted)
         file, reader, now = opened.file, opened.reader, self._clock.now()
         if file.version >= MOST_VERSIONS:
             raise ConflictError(f"a file can have at most {MOST_VERSIONS} versions")
@@ -154,6 +173,11 @@ class CreditFiles:
         if result is ReviewResult.CONFIRMED:
             document = writers.confirm(head, file.document)
         else:
+            contents = writers.read(file.document)
+            async with self._database.connect(reader.user_id) as connection:
+                bookings = await list_bookings(connection, reader, contents)
+            corrections = settle_corrections(bookings, contents.corrections, wanted, user_of(principal), now)
+            head = replace(head, corrections=corrections)
             document = await self._compute(reader, head, writers.write)
         return await self._store(reader, principal, head, document)
 
@@ -195,7 +219,25 @@ class CreditFiles:
             await credit_files.insert_file(connection, user_id, principal.tenant_id, file)
             action = "credit-file.create" if before is None else "credit-file.review"
             await _record(connection, principal, actor, action, file)
+            for correction in head.corrections:
+                if correction.at == head.created_at:
+                    of = f" transaction {correction.transaction_id}"
+                    await _record(connection, principal, actor, "credit-file.correct", file, of)
         return file
+
+    async def _require_correctable(
+        self, principal: Principal, file: CreditFile, result: ReviewResult, wanted: Sequence[WantedCorrection]
+    ) -> None:
+        if not wanted:
+            return
+        if result is not ReviewResult.RECOMPUTED:
+            raise InvalidError("goes with NEU_BERECHNET", "korrekturen")
+        if len({one.transaction_id for one in wanted}) < len(wanted):
+            raise InvalidError("has a booking twice", "korrekturen")
+        try:
+            await self._disclosures.become_reader_of_file(principal, file.id, DisclosureScope.CREDIT_BOOKINGS)
+        except NotFoundError:
+            raise ConflictError("the freigabe of this file does not allow credit-bookings") from None
 
     async def _find_purpose(
         self, connection: Connection, principal: Principal, text: str, disclosure_id: UUID | None
@@ -232,9 +274,9 @@ def _require(file: CreditFile | None) -> CreditFile:
 
 
 async def _record(
-    connection: Connection, principal: Principal, actor: Principal, action: str, file: CreditFile
+    connection: Connection, principal: Principal, actor: Principal, action: str, file: CreditFile, what: str = ""
 ) -> None:
     """`principal` is the customer, `actor` who has done it."""
     by = "" if file.purpose.disclosure_id is None else f" disclosure {file.purpose.disclosure_id}"
-    subject = f"user {principal.user_pseudonym} credit-file {file.id} version {file.version}{by}"
+    subject = f"user {principal.user_pseudonym} credit-file {file.id} version {file.version}{by}{what}"
     await auditing.record(connection, principal.tenant_id, auditing.name_actor(actor), action, subject)

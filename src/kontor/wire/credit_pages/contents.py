@@ -9,8 +9,9 @@ from typing import Any
 
 from msgspec import UNSET
 
+from kontor.analysis.trees import CATEGORIES, TREES
 from kontor.wire.completeness import GapWord
-from kontor.wire.credit_files import COUNTS, FIGURES, Dokument, read_document
+from kontor.wire.credit_files import COUNTS, FIGURES, Dokument, Korrektur, read_document
 from kontor.wire.credit_pages.words import read_texts, show_amount, show_day, title_of
 
 TITLES = {word: title_of(name) for name, word in FIGURES.items()}
@@ -57,6 +58,11 @@ def make_contents(text: str, signature: str) -> Contents:
         )
         for gap in document.luecken
     ]
+    corrections = (
+        []
+        if document.korrekturen is UNSET
+        else [_tell_correction(correction, numbers, texts) for correction in document.korrekturen]
+    )
     return Contents(
         document=document,
         texts=texts,
@@ -74,6 +80,7 @@ def make_contents(text: str, signature: str) -> Contents:
             for value in document.werte
         ],
         lists=[
+            *([(texts["corrections"], corrections)] if corrections else []),
             (texts["gaps"], gaps or [texts["no_gaps"]]),
             (texts["unknown"], document.nichtBekannt),
             (texts["changes"], document.wuerdeAendern),
@@ -112,6 +119,23 @@ def _show_value(name: str, value: Decimal) -> str:
     if name in COUNTS:
         return str(value)
     return show_amount(value) + ("" if name == RATIO else "\N{NO-BREAK SPACE}€")
+
+
+def _tell_correction(correction: Korrektur, numbers: Mapping[str, int], texts: Mapping[str, str]) -> str:
+    """A booking that no figure counts any more has no number."""
+    row = str(correction.umsatz)
+    return texts["correction"].format(
+        booking=numbers.get(row, row),
+        before=_name_category(correction.vorher),
+        after=_name_category(correction.nachher),
+        at=_show_time(correction.korrigiertAm),
+        adviser=correction.berater,
+    )
+
+
+def _name_category(system_name: str) -> str:
+    item = TREES[CATEGORIES].items.get(system_name)
+    return system_name if item is None else item.name
 
 
 def _tell_gap(kind: GapWord) -> str:
