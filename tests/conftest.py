@@ -84,6 +84,7 @@ keys._generate_rsa_key = generate_rsa_key
 TESTS = Path(__file__).parent
 # They start a browser or whole programs of their own: marked `programs`.
 PROGRAMS = (
+    "assistants/test_assistants_guide.py",
     "assistants/test_mcp_programs.py",
     "assistants/test_several_processes.py",
     "browser",
@@ -98,6 +99,7 @@ PROGRAMS = (
     "client/test_examples.py",
     "console/test_console_quickstart.py",
     "demobank/test_demobank_command.py",
+    "docs/test_enable_banking_guide.py",
     "docs/test_own_model_guide.py",
     "docs/test_payment_guide.py",
     "docs/test_quickstart.py",

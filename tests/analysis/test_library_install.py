@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from guide_code import Guide
+
 pytestmark = [pytest.mark.peers, pytest.mark.timeout(1200)]  # it downloads the data frames
 
 ROOT = Path(__file__).parents[2]
@@ -56,14 +58,20 @@ def run(*command: object) -> subprocess.CompletedProcess[str]:
 def bare_python(tmp_path_factory) -> Path:
     """A Python that has the package with its own dependencies and the data frames, and nothing of the server."""
     folder = tmp_path_factory.mktemp("library")
-    built = run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
-    assert built.returncode == 0, built.stderr
-    wheel = next(folder.glob("kontor-*.whl"))
     assert run(sys.executable, "-m", "venv", folder / "venv").returncode == 0
     python = folder / "venv/bin/python"
-    installed = run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel, *FRAMES)
+    install(python, 0)
+    installed = run(python, "-m", "pip", "install", "-q", *FRAMES)
     assert installed.returncode == 0, installed.stderr
     return python
+
+
+def install(python: Path, number: int) -> None:
+    """By that line of the guide."""
+    line = Guide("guides/library.md").list_commands()[number]
+    assert line[:4] == ["python3", "-m", "pip", "install"]
+    done = run(python, *(word.replace("$REPOSITORY", str(ROOT)) for word in line[1:]))
+    assert done.returncode == 0, done.stderr
 
 
 def test_data_frames_are_tagged_by_the_package_without_extras(bare_python):
@@ -76,3 +84,12 @@ def test_a_command_says_which_extra_it_needs(bare_python):
     assert (done.returncode, done.stdout) == (1, "")
     assert "Install kontor[server], or kontor[files] for `kontor analyse` alone." in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_each_extra_of_the_guide_adds_what_it_says(bare_python):
+    """The last test of this file: it installs into the same place."""
+    for number, command in ((1, "analyse"), (2, "serve")):
+        install(bare_python, number)
+        done = run(bare_python.parent / "kontor", command, "--help")
+        assert done.returncode == 0, done.stderr
+        assert "Install kontor[" not in done.stdout + done.stderr

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from guide_code import Guide
+
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.long
 IDENTITY = {f"GIT_{who}_{what}": "t@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
@@ -45,11 +47,17 @@ def checkout(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def released(checkout) -> Path:
     """Prepared, committed, tagged and built, as docs/releasing.md describes it."""
-    assert release(checkout, "prepare", VERSION).returncode == 0
-    git(checkout, "commit", "--quiet", "-am", f"release: {VERSION}", GIT_COMMITTER_DATE="2026-11-18T12:00:00Z")
-    git(checkout, "tag", "-a", f"v{VERSION}", "-m", VERSION)
-    built = release(checkout, "build")
-    assert built.returncode == 0, built.stderr
+    *commands, publish = Guide("releasing.md").list_commands()
+    assert publish[:2] == ["git", "push"], "the only command that is not run"
+    for words in commands:
+        if words[0] == "git":
+            git(checkout, *words[1:], GIT_COMMITTER_DATE="2026-11-18T12:00:00Z")
+        else:
+            assert words[0] == "release"
+            done = release(checkout, *words[1:])
+            assert done.returncode == 0, done.stderr
+    named = {file for pattern in publish if pattern.startswith("dist/") for file in checkout.glob(pattern)}
+    assert len(named) == 4, "what would be published: both packages, each as wheel and source archive"
     return checkout / "dist"
 
 

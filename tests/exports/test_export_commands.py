@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from banking import new_customer
+from guide_code import Guide
 from kontor.config import export_settings
 from processes import run_kontor
 
@@ -69,3 +70,18 @@ def test_a_user_is_erased_with_its_name_repeated(kontor, bank_server, shared, ow
     kontor("user", "erase", shared.name, customer.username, "--confirm", customer.username)
     assert customer.get("/customer/v2").status_code in (401, 403)
     assert owner.execute("select 1 from users where id = %s", [customer.reference]).fetchone() is None
+
+
+def test_the_commands_of_the_guide_take_a_users_data_along_and_erase_the_user(
+    kontor, bank_server, shared, tmp_path, monkeypatch
+):
+    customer = new_customer(shared)
+    customer.add_complete("leer+guide")
+    monkeypatch.chdir(tmp_path)
+    names = {"bank": shared.name, "anna": customer.username}
+    commands = Guide("guides/exports.md").list_commands()
+    assert [words[:2] for words in commands] == [["kontor", "export"], ["kontor", "user"]]
+    for words in commands:
+        kontor(*(names.get(word, word) for word in words[1:]))
+    assert (tmp_path / "anna.csv").read_text(encoding="utf-8-sig").startswith("Zugang;")
+    assert customer.get("/customer/v2").status_code in (401, 403)

@@ -7,6 +7,9 @@ from uuid import UUID
 
 import pytest
 
+from banking import new_customer
+from guide_code import Guide, run_bash
+from kontor.config import export_settings
 from kontor.domain.errors import InvalidError
 from kontor.services.statements.imports import Owner
 from processes import run_kontor
@@ -171,3 +174,26 @@ async def test_files_of_two_accounts_do_not_both_go_into_the_named_one(services,
     other = write("mt940", of_another_account(account), rows[:3])
     with pytest.raises(InvalidError, match="another account"):
         await services.imports.import_file(owner, access, other, product_id=product_id)
+
+
+def test_the_guides_ways_in_for_files_work_as_pasted(settings, bank_server, shared, tmp_path):
+    """On the command line and over the API, for a user who has the file's account with the bank itself, too."""
+    customer = new_customer(shared)
+    access_id = customer.add_complete("student")
+    product, rows = find_account()
+    statement = write("camt.053", product, take(rows, date(2026, 9, 1), date(2026, 11, 13)))
+    (tmp_path / "statement.xml").write_bytes(statement)
+    (tmp_path / "statements.zip").write_bytes(pack(**{"statement.xml": statement}))
+    *shown, described = [
+        block
+        for block in Guide("guides/real-banks.md").list_blocks("sh")
+        if "kontor import" in block or "curl" in block
+    ]
+    script = "\necho ---\n".join([*shown, described]).replace("demo anna", f"{shared.name} {customer.username}")
+    names = {"BASE": bank_server, "TOKEN": customer.token, "ACCESS": access_id}
+    names["PRODUCT"] = next(held["id"] for held in customer.products(access_id) if held["iban"] == product.iban)
+    imported, preview, form = run_bash(script, tmp_path, **export_settings(settings), **names).stdout.split("---\n")
+    assert imported.count(product.iban) == 3
+    assert json.loads(preview)["konten"][0]["form"]
+    assert json.loads(form)["name"] == "Hausbank"
+    assert set(customer.read("/customer/v2/bankzugaenge")) == {access_id, "dateien"}

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from guide_commands import read_commands
 from synced_users import booking
 
-from processes import free_port
+from guide_code import Guide
+from processes import free_port, run_kontor
 
 pytestmark = pytest.mark.peers
 PEERS = Path(sys.executable).parents[1] / "peers"
@@ -246,18 +246,23 @@ def test_a_second_run_at_the_same_time_is_refused(book):
     other.close()
 
 
-def test_the_guide_leads_to_the_first_entries(console, run_command, synced, bank_server, tmp_path, monkeypatch):
+def test_the_guide_leads_to_the_first_entries(
+    console, run_command, synced, bank_server, shared, settings, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     values = {
         "KONTOR_SYNC_URL": bank_server,
-        "KONTOR_SYNC_KEY": synced.key,
         "ACTUAL_SERVER": console.server,
         "ACTUAL_FILE": console("make", name="guide"),
         "ACTUAL_PASSWORD": PASSWORD,
     }
+    names = {"bank": shared.name, "anna": synced.customer.username}
     told = []
-    for words in read_commands("actual.md"):
-        if words[0] == "npm":
+    for words in Guide("guides/actual.md").list_commands():
+        if words[:2] == ["kontor", "api-key"]:
+            made = run_kontor(settings, *(names.get(word, word) for word in words[1:]))
+            values["KONTOR_SYNC_KEY"] = made.stdout.split()[-1]
+        elif words[0] == "npm":
             assert words[:4] == ["npm", "install", "--prefix", "kontor-actual"]
             version = json.loads((PEERS / "node_modules/@actual-app/api/package.json").read_text())["version"]
             assert words[4] == f"@actual-app/api@{version}"
@@ -266,7 +271,7 @@ def test_the_guide_leads_to_the_first_entries(console, run_command, synced, bank
         elif words[0] == "export":
             name = words[1].partition("=")[0]
             monkeypatch.setenv(name, values.pop(name))
-        elif words[1] == "sync":
+        else:
             told.append(run_command(*words[1:])[:2])
     assert values == {}
     assert told[1] == (0, "Done: 1 new account, 5 new.\n")

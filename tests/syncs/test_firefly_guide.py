@@ -1,8 +1,8 @@
 """The guide's commands, in its order, in an empty folder."""
 
 from firefly_server import TOKEN, FireflyServer, serve_firefly
-from guide_commands import read_commands
 
+from guide_code import Guide
 from processes import run_kontor
 
 
@@ -14,7 +14,7 @@ def test_the_guide_leads_from_a_key_to_the_first_entries(
     told = []
     with serve_firefly(FireflyServer()) as firefly:
         values = {"KONTOR_SYNC_URL": bank_server, "FIREFLY_SERVER": firefly.address, "FIREFLY_TOKEN": TOKEN}
-        for words in read_commands("firefly.md"):
+        for words in Guide("guides/firefly.md").list_commands():
             if words[:2] == ["kontor", "api-key"]:
                 made = run_kontor(settings, *(names.get(word, word) for word in words[1:]))
                 values["KONTOR_SYNC_KEY"] = made.stdout.split()[-1]
