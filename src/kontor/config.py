@@ -47,6 +47,7 @@ LEAST_ONE = (
     "body_seconds",
     "compute_processes",
     "compute_seconds",
+    "console_idle_seconds",
     "model_seconds",
     "model_daily_requests",
 )
@@ -162,6 +163,9 @@ class Settings:
     )
     console_clients: Secret | None = setting(
         None, "clients through which the console's users sign in, one per tenant: tenant/client:secret, spaces between"
+    )
+    console_idle_seconds: int = setting(
+        1800, "time without a request after which the console asks its users and operators to sign in again"
     )
     console_sample: Secret | None = setting(
         None, "sample user that the console's first page offers to everybody, for demos: tenant/user:password"

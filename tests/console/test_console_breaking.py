@@ -115,7 +115,7 @@ def test_signing_out_goes_on_when_the_service_does_not_take_the_token_back(setti
         return AsyncKontor("http://kontor.test", token, transport=httpx.MockTransport(refuse), retries=0)
 
     clients = {"acme": ConsoleClient("acme/console", Secret("s"))}
-    signing_in = SigningIn(settings, SessionCookies(is_https=False), connect, clients, None, None)
+    signing_in = SigningIn(settings, SessionCookies(is_https=False, idle_seconds=1800), connect, clients, None, None)
     asyncio.run(signing_in.revoke(None, Session("a&b", Role.USER, "anna", "acme")))  # type: ignore[arg-type]
     assert asked == [("/auth/oauth2/revoke", b"token=a%26b")]
 

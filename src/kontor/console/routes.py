@@ -42,6 +42,7 @@ from kontor_client import ApiError, AsyncKontor
 log = structlog.get_logger(__name__)
 
 FORGERY_STEP = "console"
+RENEWED = "kontor.console.renewed"  # in a request's scope: the cookie that notes it
 OPENED_PREFIXES = ("/customer/v2", "/providers/v2", "/tags/v1", "/ops/v1", "/ai/v1", "/adviser/v2")
 Handler = Callable[[AnyRequest], Awaitable[ASGIResponse]]
 
@@ -86,7 +87,7 @@ def _make_route(console: "Console", method: str, path: str, handler: Handler) ->
         scope: dict[str, Any] = request.scope  # type: ignore[assignment]
         scope["kontor.operation"] = f"console {path.removeprefix(BASE) or '/'}"
         try:
-            return compress_page(request, await handler(request))
+            return compress_page(request, _renew_session(request, await handler(request)))
         except TooLargeFormError:
             return console.draw_problem(request, "too_large", 413)
         except BadRequestError:
@@ -108,7 +109,7 @@ class Console:
         self._get_api = get_api
         self._clock = Clock(settings.today, settings.clock)
         self._is_https = settings.base_url.startswith("https://")
-        self._cookies = SessionCookies(is_https=self._is_https)
+        self._cookies = SessionCookies(is_https=self._is_https, idle_seconds=settings.console_idle_seconds)
         self.signing_in = SigningIn(
             settings, self._cookies, self._connect,
             read_clients(settings.console_clients),
@@ -120,7 +121,7 @@ class Console:
 
     def make_show(self, view: View) -> Handler:
         async def show(request: AnyRequest) -> ASGIResponse:
-            session = self._cookies.read(request, is_operator=view.is_operator)
+            session = await self._find_session(request, is_operator=view.is_operator)
             if session is None:
                 return self._ask_to_sign_in(request, view)
             query = read_query(request)
@@ -138,7 +139,7 @@ class Console:
 
     def make_act(self, view: View) -> Handler:
         async def act(request: AnyRequest) -> ASGIResponse:
-            session = self._cookies.read(request, is_operator=view.is_operator)
+            session = await self._find_session(request, is_operator=view.is_operator)
             if session is None:
                 return self._ask_to_sign_in(request, view)
             form, file = await _read_form(request, view)
@@ -201,9 +202,7 @@ class Console:
     def _draw_refusal(self, visit: Visit, view: View, error: ApiError) -> ASGIResponse:
         """What the API refused, in words. A token that is no longer valid ends the session."""
         if _ends_session(error):
-            response = self._ask_to_sign_in(visit.request, view, notice="expired")
-            response.headers.add("Set-Cookie", self._cookies.forget(is_operator=view.is_operator))
-            return response
+            return self._ask_to_sign_in(visit.request, view)
         facts = self._frame(visit, view) | {"error": error, "calls": visit.api.calls}
         return draw("refusal", visit.texts, facts | {"base_url": self._settings.base_url}, error.status)
 
@@ -243,7 +242,7 @@ class Console:
             raise BadRequestError
         is_operator = path.startswith("/ops/")
         sign_in = f"{BASE}/ops/sign-in" if is_operator else f"{BASE}/sign-in"
-        session = self._cookies.read(request, is_operator=is_operator)
+        session = await self._find_session(request, is_operator=is_operator)
         if session is None:
             return see_other(sign_in)
         async with self._connect(request, session.token) as client:
@@ -265,30 +264,30 @@ class Console:
 
     async def download_export(self, request: AnyRequest) -> ASGIResponse:
         """The API's export, as a file for the browser."""
-        return self._download(request, "/customer/v2/export", read_query(request), f"{BASE}/data")
+        return await self._download(request, "/customer/v2/export", read_query(request), f"{BASE}/data")
 
     async def download_statement(self, request: AnyRequest) -> ASGIResponse:
         access, product, statement = (
             segment(str(request.path_params[name])) for name in ("access", "product", "statement")
         )
         path = f"/customer/v2/bankzugaenge/{access}/{product}/kontoauszuege/{statement}"
-        return self._download(request, path, {}, f"{BASE}/statements")
+        return await self._download(request, path, {}, f"{BASE}/statements")
 
     async def download_cancellation(self, request: AnyRequest) -> ASGIResponse:
         """The letter that cancels a contract. A field that is left empty says nothing."""
         contract = segment(str(request.path_params["contract"]))
         query = {name: value for name, value in read_query(request).items() if value}
         path = f"/customer/v2/ai/contracts/{contract}/cancellation"
-        return self._download(request, path, query, f"{BASE}/contracts/{contract}")
+        return await self._download(request, path, query, f"{BASE}/contracts/{contract}")
 
     async def download_debit_return(self, request: AnyRequest) -> ASGIResponse:
         """The letter that returns a direct debit."""
         path = f"/customer/v2/lastschriften/{segment(str(request.path_params['debit']))}/rueckgabe"
-        return self._download(request, path, read_query(request), f"{BASE}/contracts")
+        return await self._download(request, path, read_query(request), f"{BASE}/contracts")
 
-    def _download(self, request: AnyRequest, path: str, query: dict[str, str], page: str) -> ASGIResponse:
+    async def _download(self, request: AnyRequest, path: str, query: dict[str, str], page: str) -> ASGIResponse:
         """A file of the API; `page` is where somebody gets who has to sign in first."""
-        session = self._cookies.read(request, is_operator=False)
+        session = await self._find_session(request, is_operator=False)
         if session is None:
             return see_other(f"{BASE}/sign-in?next={page}")
 
@@ -314,12 +313,27 @@ class Console:
         )
         return AsyncKontor(self._settings.base_url, token, transport=ForwardingTransport(transport, request), retries=0)
 
-    def _ask_to_sign_in(self, request: AnyRequest, view: View, notice: str | None = None) -> ASGIResponse:
+    async def _find_session(self, request: AnyRequest, *, is_operator: bool) -> Session | None:
+        """None where nobody has asked for a page for too long: then its token ends, too."""
+        session = self._cookies.read(request, is_operator=is_operator)
+        if session is None:
+            return None
+        if self._cookies.is_idle(session):
+            await self.signing_in.revoke(request, session)
+            return None
+        scope: dict[str, Any] = request.scope  # type: ignore[assignment]
+        scope[RENEWED] = self._cookies.renew(session)
+        return session
+
+    def _ask_to_sign_in(self, request: AnyRequest, view: View) -> ASGIResponse:
+        """With a notice for whoever was signed in: the browser forgets that session."""
+        was_signed_in = self._cookies.read(request, is_operator=view.is_operator) is not None
         where = f"{BASE}/ops/sign-in" if view.is_operator else f"{BASE}/sign-in"
         here = request.url.path
         query = f"?next={quote(here, safe='')}" if here != BASE else ""
-        if notice is not None:
-            query += f"{'&' if query else '?'}notice={notice}"
+        if was_signed_in:
+            query += f"{'&' if query else '?'}notice=expired"
+            return see_other(where + query, [self._cookies.forget(is_operator=view.is_operator)])
         return see_other(where + query)
 
     def _make_token(self, session: Session) -> str:
@@ -356,6 +370,14 @@ def _can_be_opened(path: str) -> bool:
         return False
     place = unquote(path.partition("?")[0])
     return ".." not in place.split("/") and any(f"{place}/".startswith(f"{prefix}/") for prefix in OPENED_PREFIXES)
+
+
+def _renew_session(request: AnyRequest, response: ASGIResponse) -> ASGIResponse:
+    """The request counts as activity, unless its answer writes a cookie itself, as signing out does."""
+    cookie = request.scope.get(RENEWED)
+    if isinstance(cookie, str) and "set-cookie" not in response.headers:
+        response.headers.add("Set-Cookie", cookie)
+    return response
 
 
 def _ends_session(error: ApiError) -> bool:

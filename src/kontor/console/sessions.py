@@ -3,6 +3,7 @@
 import base64
 import binascii
 import re
+import time
 from enum import StrEnum
 
 import msgspec
@@ -12,6 +13,7 @@ from kontor.pages.browser import AnyRequest, Cookies
 
 DIALOGUE_COOKIE = "kontor-dialogue"
 DIALOGUE_SECONDS = 3600
+NOTED_SECONDS = 30  # so many seconds are not noted, so that most answers set no cookie
 _PLACE = re.compile(r"[\w.~%-]{1,300}/[0-9a-f-]{36}", re.ASCII)
 
 
@@ -30,6 +32,7 @@ class Session(msgspec.Struct, frozen=True):
     tenant: str | None = None
     is_adviser: bool = False
     reference: str = ""  # of a user, as the API names it
+    seen: int = 0  # when a page was last asked for, in Unix seconds; 0: not known
 
     def __repr__(self) -> str:
         return f"Session({self.role}, {self.tenant}, {self.name})"
@@ -40,7 +43,8 @@ class Session(msgspec.Struct, frozen=True):
 class SessionCookies:
     """A user's session and an operator's stand beside each other: whoever runs a service also looks at it."""
 
-    def __init__(self, *, is_https: bool) -> None:
+    def __init__(self, *, is_https: bool, idle_seconds: int) -> None:
+        self._idle_seconds = idle_seconds
         self._user = Cookies("kontor-console", is_https)
         self._operator = Cookies("kontor-operator", is_https)
 
@@ -54,8 +58,17 @@ class SessionCookies:
             return None
         return session if session.token.isascii() and session.token.isprintable() else None  # as a header can be
 
+    def is_idle(self, session: Session) -> bool:
+        """Nobody has asked for a page for so long that the session ends."""
+        return bool(session.seen) and time.time() - session.seen > self._idle_seconds
+
+    def renew(self, session: Session) -> str | None:
+        """The cookie that notes a page asked for now; None where the one that is there says it well enough."""
+        return self.write(session) if time.time() - session.seen > NOTED_SECONDS else None
+
     def write(self, session: Session) -> str:
-        value = base64.urlsafe_b64encode(msgspec.json.encode(session)).decode()
+        seen = msgspec.structs.replace(session, seen=int(time.time()))
+        value = base64.urlsafe_b64encode(msgspec.json.encode(seen)).decode()
         return self._choose(session.role is not Role.USER).write(Secret(value))
 
     def forget(self, *, is_operator: bool) -> str:
