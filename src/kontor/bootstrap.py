@@ -21,7 +21,7 @@ from kontor.services.alerts import Alerts, Pushes
 from kontor.services.analyses import Analyses, OwnCategories, Repetitions, TaggingRules, TransactionTagging
 from kontor.services.banks import Admissions, BankGateway, BankTracing, Providers
 from kontor.services.bundle import Plans, Services
-from kontor.services.compute import CALLER_TURN_SECONDS, Compute, ComputeLimits, ComputeObserver
+from kontor.services.compute import TURN_SECONDS, Compute, ComputeLimits, ComputeObserver
 from kontor.services.credit_files import CreditFiles
 from kontor.services.fetching import Fetching, FetchResults, FetchWriting, Merges, Staging
 from kontor.services.identity import Authorizations, Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
@@ -32,7 +32,7 @@ from kontor.services.planning import Budgets, SavingsGoals
 from kontor.services.redirects import Redirects
 from kontor.services.runtime import Clock, end_with_parent, harden_process
 from kontor.services.sca import Consents
-from kontor.services.security import Encryption, Passwords, Vault
+from kontor.services.security import Encryption, KeyRotation, Passwords, Vault
 from kontor.services.statements import AccountStatements, Exports, ImportForms, Imports
 from kontor.services.transactions import make_transaction_services
 from kontor.services.webhooks import Deliveries, Events, WebhookCalls, Webhooks
@@ -182,6 +182,7 @@ def make_services(
     debtors = PaymentDebtors(database, providers, encryption, vault)
     payments = Payments(database, gateway, vault, clock, debtors, events, settings.request_seconds)
     drafts = PaymentDrafts(database, payments, providers, accesses, clock)
+    rotation = KeyRotation(database, master)
     tokens = Tokens(database, passwords, digests, needs_nonce=settings.require_dpop_nonce)
     return Services(
         database=database,
@@ -193,7 +194,8 @@ def make_services(
         authorizations=Authorizations(database, tokens, digests, settings.base_url),
         own_logins=OwnLogins(database, passwords),
         encryption=encryption,
-        housekeeping=Housekeeping(database, clock, refreshing, settings.credit_file_days),
+        key_rotation=rotation,
+        housekeeping=Housekeeping(database, clock, refreshing, rotation, settings.credit_file_days),
         providers=providers,
         accesses=accesses,
         **make_transaction_services(database, clock, tagging, repetitions),
@@ -373,9 +375,7 @@ def create_app() -> "ASGIApp":
     end_with_parent(settings.parent_pid)
     return make_app(
         settings,
-        lambda: open_services(
-            settings, "kontor api", compute=make_compute(settings, ComputeMetrics(), CALLER_TURN_SECONDS)
-        ),
+        lambda: open_services(settings, "kontor api", compute=make_compute(settings, ComputeMetrics(), TURN_SECONDS)),
         pages=[webform.make_routes, demobank.make_routes],
         api_pages=[console.make_routes, assistants.make_routes],
         missing_pages={"/console/": console.draw_missing},

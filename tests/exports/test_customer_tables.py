@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import msgspec
 import pytest
 
+from kontor.storage.data_key_rotation import SEALED_COLUMNS
 from kontor.storage.export_sections import SECTIONS, TRANSACTIONS
 from kontor.storage.keys import load_data_key
 from kontor.wire.exports import Export
@@ -113,8 +114,8 @@ SEALED = {
     "push_subscriptions.sealed",
     "staged_fetches.headers",
     "staged_fetches.result",
-    "users.data_key",  # with the tenant's key
 }
+KEYS = {"users.data_key", "users.previous_data_key"}  # with the tenant's key
 HASHES = {
     "access_tokens.hash",
     "access_tokens.key_thumbprint",
@@ -205,7 +206,11 @@ def test_every_column_of_bytes_is_sealed_or_has_a_reason_not_to_be(catalogue):
     found = {
         f"{table}.{column}" for table in tables for column, kind in catalogue.columns[table].items() if kind == "bytea"
     }
-    assert found == SEALED | HASHES | PLAIN
+    assert found == SEALED | KEYS | HASHES | PLAIN
+
+
+def test_a_new_data_key_reaches_every_sealed_column():
+    assert {f"{column.table}.{column.name}" for column in SEALED_COLUMNS} == SEALED
 
 
 async def test_what_is_sealed_opens_with_the_users_key_alone(catalogue, owner, whole, standing_services, settings):
@@ -214,7 +219,7 @@ async def test_what_is_sealed_opens_with_the_users_key_alone(catalogue, owner, w
     async with standing_services.database.connect() as connection:
         key = await load_data_key(connection, load_master_key(settings), whole.customer.reference)
     seen = 0
-    for place in SEALED - {"users.data_key"}:
+    for place in SEALED:
         table, column = place.split(".")
         query = f"select {column} from {table} where user_id = %s and {column} is not null"
         for (sealed,) in owner.execute(query, [whole.customer.reference]):

@@ -1,15 +1,17 @@
 """Keys: the tenants' transport keys, and the master key above all."""
 
 import sys
+from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
 from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.output import console, show_facts, show_rows
 from kontor.config import read_settings
-from kontor.domain.errors import ConflictError, InvalidError
+from kontor.domain.errors import ConflictError, InvalidError, NotFoundError
+from kontor.services.security import Rotated
 from kontor.storage.keys import SealingKey
 from kontor.storage.master_keys import (
     KeyFile,
@@ -22,6 +24,9 @@ from kontor.storage.master_keys import (
     sync_key_file,
     write_key_file,
 )
+
+if TYPE_CHECKING:
+    from kontor.services.bundle import Services
 
 key = App(name="key", help="Keys of tenants, and the master key.")
 
@@ -39,6 +44,38 @@ def rotate_key(tenant: str, *, as_json: AsJson = False) -> None:
     """Give a tenant a new transport key and certificate. Values under the previous key still decrypt."""
     made = use_services(lambda services: services.tenant_administration.rotate_transport_key(tenant))
     show_facts({"id": str(made)}, as_json=as_json)
+
+
+@key.command(name="rotate-data-keys")
+def rotate_data_keys(
+    tenant: Annotated[str | None, Parameter(help="Of this tenant alone.")] = None,
+    *,
+    made_before: Annotated[date | None, Parameter(help="Replace keys made before this day (UTC); else today.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give users new data keys, and encrypt their credentials and files anew, while everything runs.
+
+    If it is interrupted, run it again, on a later day with the same `--made-before`.
+    """
+    before = datetime.combine(made_before or datetime.now(UTC).date(), time(), UTC)
+
+    async def rotate(services: "Services") -> Rotated:
+        tenants = await services.tenant_administration.list_tenants()
+        chosen = [found.id for found in tenants if tenant in (None, found.name)]
+        if tenant is not None and not chosen:
+            raise NotFoundError(f"There is no tenant named {tenant}.")
+        rotated = Rotated()
+        for tenant_id in chosen:
+            rotated += await services.key_rotation.rotate(tenant_id, before)
+        return rotated
+
+    rotated = use_services(rotate)
+    facts = {"users": rotated.users, "values": rotated.values, "unreadable": rotated.unreadable}
+    show_facts(facts, as_json=as_json)
+    if not as_json:
+        say("Workers delete the keys before after a day.")
+    if rotated.unreadable:
+        raise ConflictError("Some values open with no key; they stay as they are. The log names users and columns.")
 
 
 @key.command(name="certificate")

@@ -17,7 +17,7 @@ from kontor.services.payments import PaymentDrafts, PaymentExports, Payments
 from kontor.services.planning import Budgets, SavingsGoals
 from kontor.services.redirects import Redirects
 from kontor.services.sca import Consents
-from kontor.services.security import Encryption
+from kontor.services.security import Encryption, KeyRotation
 from kontor.services.statements import AccountStatements, Exports, ImportForms, Imports
 from kontor.services.transactions import (
     Balances,
@@ -54,6 +54,7 @@ class Services:
     own_logins: OwnLogins
     authorizations: Authorizations
     encryption: Encryption
+    key_rotation: KeyRotation
     housekeeping: Housekeeping
     providers: Providers
     accesses: Accesses

@@ -25,7 +25,7 @@ STORE = """
         %(ends_on)s, %(created_on)s, %(size)s, %(state)s, %(digest)s, %(content)s, now()
     from users u where u.id = %(user)s
         and not exists (select 1 from account_statements where user_id = %(user)s and product_id = %(product)s
-            and %(number)s::integer is null and digest = %(digest)s)
+            and %(number)s::integer is null and digest = any(%(digests)s::bytea[]))
     on conflict (user_id, product_id, coalesce(year, 0), number) do update set format = excluded.format,
         starts_on = excluded.starts_on, ends_on = excluded.ends_on, created_on = excluded.created_on,
         size = excluded.size, state = excluded.state, digest = excluded.digest, content = excluded.content,
@@ -107,9 +107,10 @@ async def store_statement(
     user_id: UUID,
     product_id: UUID,
     statement: AccountStatement,
-    digest: bytes | None,
+    digests: Sequence[bytes],
     sealed: bytes | None,
 ) -> None:
+    """`digests` of its file: the first is stored, and by each it is known again."""
     values = {
         "user": user_id,
         "product": product_id,
@@ -121,7 +122,8 @@ async def store_statement(
         "created_on": statement.created_on,
         "size": statement.size,
         "state": str(statement.state),
-        "digest": digest,
+        "digest": digests[0] if digests else None,
+        "digests": list(digests),
         "content": sealed,
     }
     await connection.execute(STORE, values)

@@ -70,6 +70,30 @@ class SealingKey:
         return SealingKey(self.unseal(sealed, associated_data))
 
 
+@dataclass(frozen=True, slots=True)
+class DataKey:
+    """A user's key. The one before, where there is one, opens what is not sealed anew yet."""
+
+    current: SealingKey
+    previous: SealingKey | None = None
+
+    @property
+    def id(self) -> bytes:
+        return self.current.id
+
+    def seal(self, plaintext: bytes, associated_data: str) -> bytes:
+        return self.current.seal(plaintext, associated_data)
+
+    def unseal(self, sealed: bytes, associated_data: str) -> bytes:
+        is_older = self.previous is not None and sealed[1:9] == self.previous.id
+        key = self.previous if self.previous is not None and is_older else self.current
+        return key.unseal(sealed, associated_data)
+
+    def digest(self, *parts: str) -> list[bytes]:
+        """The keyed hash; after it the one under the key before, if there is one."""
+        return [key.digest(*parts) for key in (self.current, self.previous) if key is not None]
+
+
 def generate_key() -> SealingKey:
     return SealingKey(secrets.token_bytes(KEY_BYTES))
 
@@ -208,22 +232,35 @@ async def make_data_key(
 ) -> tuple[UUID, bytes]:
     """A new user's data key, wrapped; and the id of the key it is wrapped with."""
     wrapping_id, wrapping = await load_wrapping_key(connection, master, tenant_id)
-    return wrapping_id, wrapping.wrap(generate_key(), f"user {user_id} data key")
+    return wrapping_id, wrap_data_key(wrapping, user_id, DataKey(generate_key()))[0]
 
 
-async def load_data_key(connection: Connection, master: SealingKey, user_id: UUID) -> SealingKey | None:
+async def load_data_key(connection: Connection, master: SealingKey, user_id: UUID) -> DataKey | None:
     """The key for one user's data, or None when the user is gone."""
     cursor = await connection.execute(
-        "select u.data_key, k.id, k.tenant_id, k.sealed from users u join tenant_keys k on k.id = u.wrapping_key_id"
-        " where u.id = %s",
+        "select u.data_key, u.previous_data_key, k.id, k.tenant_id, k.sealed"
+        " from users u join tenant_keys k on k.id = u.wrapping_key_id where u.id = %s",
         [user_id],
     )
     row = await cursor.fetchone()
     if row is None:
         return None
-    data_key, key_id, tenant_id, sealed = row
+    data_key, previous, key_id, tenant_id, sealed = row
     wrapping = master.unwrap(sealed, _associated_data(tenant_id, "wrapping", key_id))
+    return DataKey(
+        unwrap_data_key(wrapping, user_id, data_key),
+        None if previous is None else wrapping.unwrap(previous, f"user {user_id} previous data key"),
+    )
+
+
+def unwrap_data_key(wrapping: SealingKey, user_id: UUID, data_key: bytes) -> SealingKey:
     return wrapping.unwrap(data_key, f"user {user_id} data key")
+
+
+def wrap_data_key(wrapping: SealingKey, user_id: UUID, key: DataKey) -> tuple[bytes, bytes | None]:
+    """As `load_data_key` opens it: the key, and the one before."""
+    previous = None if key.previous is None else wrapping.wrap(key.previous, f"user {user_id} previous data key")
+    return wrapping.wrap(key.current, f"user {user_id} data key"), previous
 
 
 async def rewrap_tenant_keys(connection: Connection, old: SealingKey, new: SealingKey) -> int:

@@ -135,5 +135,7 @@ async def list_users(connection: Connection, tenant_id: UUID) -> list[UUID]:
 
 async def replace_data_key(connection: Connection, user_id: UUID, data_key: bytes, wrapping_key_id: UUID) -> None:
     await connection.execute(
-        "update users set data_key = %s, wrapping_key_id = %s where id = %s", [data_key, wrapping_key_id, user_id]
+        "update users set data_key = %s, wrapping_key_id = %s, data_key_at = now(), previous_data_key = null"
+        " where id = %s",
+        [data_key, wrapping_key_id, user_id],
     )

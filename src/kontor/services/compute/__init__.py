@@ -16,11 +16,11 @@ from kontor.services.compute.computations import (
     tag_packed,
     unpack_slowly,
 )
-from kontor.services.compute.compute import CALLER_TURN_SECONDS, Compute, ComputeLimits, ComputeObserver
+from kontor.services.compute.compute import TURN_SECONDS, Compute, ComputeLimits, ComputeObserver
 
 __all__ = [
-    "CALLER_TURN_SECONDS",
     "PIECE_ROWS",
+    "TURN_SECONDS",
     "Compute",
     "ComputeLimits",
     "ComputeObserver",

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 CALLS_PER_USER = 8  # in progress at a time, in one process of the API
 CALLS_PER_CLIENT = 32
-CALLER_TURN_SECONDS = 60.0  # how long a caller of the API waits for a process; workers wait until there is one
+TURN_SECONDS = 60.0  # how long a caller of the API waits for a process; workers wait until there is one
 RETRY_AFTER_SECONDS = 5
 RECOVERY_SECONDS = 5  # between attempts while no process can be started
 ATTEMPTS = 2  # when the process dies: the functions are pure

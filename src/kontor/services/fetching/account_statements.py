@@ -32,8 +32,9 @@ async def write_statements(
         if key not in stored or not statements:
             continue
         for statement in statements:
-            digest = sealed = None
+            digests: list[bytes] = []
+            sealed = None
             if statement.content is not None:
-                digest, sealed = await vault.seal_file(connection, user_id, access_id, STATEMENT, statement.content)
-            await account_statements.store_statement(connection, user_id, stored[key], statement, digest, sealed)
+                digests, sealed = await vault.seal_file(connection, user_id, access_id, STATEMENT, statement.content)
+            await account_statements.store_statement(connection, user_id, stored[key], statement, digests, sealed)
         await account_statements.drop_oldest(connection, user_id, stored[key])

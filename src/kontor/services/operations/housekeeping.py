@@ -9,6 +9,7 @@ from kontor.domain.permissions import PermissionStatus
 from kontor.services.accesses import Refreshing, delete_access_data
 from kontor.services.redirects import delete_unconfirmed, end_abandoned
 from kontor.services.runtime import Clock
+from kontor.services.security import KeyRotation
 from kontor.storage import (
     accesses,
     alerts,
@@ -47,14 +48,23 @@ BATCH = 1000
 
 
 class Housekeeping:
-    def __init__(self, database: Database, clock: Clock, refreshing: Refreshing, credit_file_days: int) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        refreshing: Refreshing,
+        key_rotation: KeyRotation,
+        credit_file_days: int,
+    ) -> None:
         self._database = database
         self._clock = clock
         self._refreshing = refreshing
+        self._key_rotation = key_rotation
         self._credit_file_days = credit_file_days
 
     async def clean(self) -> None:
         """Everything that has reached its end: tokens, data that is not stored permanently, traces of old work."""
+        today = datetime.now(UTC).date()
         removed = {
             "expired_logins": await self._in_batches(
                 lambda connection: tokens.delete_expired_tokens(connection, BATCH)
@@ -104,12 +114,9 @@ class Housekeeping:
             "stalled_jobs": await self._in_batches(lambda connection: queue.release_stalled_jobs(connection, BATCH)),
             "old_jobs": await self._in_batches(lambda connection: queue.delete_old_failures(connection, BATCH)),
             "old_job_log": await self._in_batches(lambda connection: queue.delete_old_log(connection, BATCH)),
-            "old_model_days": await self._once(
-                lambda connection: merchants.delete_old_days(connection, datetime.now(UTC).date())
-            ),
-            "old_egress": await self._once(
-                lambda connection: egress.delete_old_days(connection, datetime.now(UTC).date())
-            ),
+            "old_model_days": await self._once(lambda connection: merchants.delete_old_days(connection, today)),
+            "old_egress": await self._once(lambda connection: egress.delete_old_days(connection, today)),
+            "values_under_keys_before": (await self._key_rotation.finish()).values,
             "dead_workers": await self._once(workers.delete_dead_workers),
         }
         log.info("housekeeping", **removed)

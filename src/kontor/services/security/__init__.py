@@ -5,6 +5,7 @@ from kontor.services.security.auditing import OPERATOR, Finding, read_chain, ver
 from kontor.services.security.breaches import BreachedPasswords, BreachFileError
 from kontor.services.security.encryption import Encryption
 from kontor.services.security.hashing import hash_secret, is_same_hash
+from kontor.services.security.key_rotation import KeyRotation, Rotated
 from kontor.services.security.passwords import Passwords
 from kontor.services.security.proof_checks import ProofChecks
 from kontor.services.security.proofs import ALGORITHMS, ProofError, SentProof, show_thumbprint
@@ -19,10 +20,12 @@ __all__ = [
     "BreachedPasswords",
     "Encryption",
     "Finding",
+    "KeyRotation",
     "Passwords",
     "ProofChecks",
     "ProofError",
     "PublicKey",
+    "Rotated",
     "SentProof",
     "Vault",
     "auditing",

@@ -14,7 +14,7 @@ from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
 from kontor.storage import keys, system_keys
 from kontor.storage.database import Connection
-from kontor.storage.keys import SealingKey
+from kontor.storage.keys import DataKey, SealingKey
 
 T = TypeVar("T")
 
@@ -30,27 +30,26 @@ class Vault:
 
     async def seal(self, connection: Connection, user_id: UUID, access_id: str, what: str, value: Any) -> bytes:
         key = await self._user_key(connection, user_id)
-        return key.seal(msgspec.json.encode(value), _associated_data(user_id, access_id, what))
+        return key.seal(msgspec.json.encode(value), name_place(user_id, access_id, what))
 
     async def unseal(
         self, connection: Connection, user_id: UUID, access_id: str, what: str, sealed: bytes, shape: type[T]
     ) -> T:
         key = await self._user_key(connection, user_id)
-        return msgspec.json.decode(key.unseal(sealed, _associated_data(user_id, access_id, what)), type=shape)
+        return msgspec.json.decode(key.unseal(sealed, name_place(user_id, access_id, what)), type=shape)
 
     async def seal_file(
         self, connection: Connection, user_id: UUID, access_id: str, what: str, content: bytes
-    ) -> tuple[bytes, bytes]:
-        """A keyed hash of it, and the sealed file."""
+    ) -> tuple[list[bytes], bytes]:
+        """Its keyed hashes (`digest_file`), and the sealed file."""
         key = await self._user_key(connection, user_id)
-        digest = key.digest(what, hashlib.sha256(content).hexdigest())
-        return digest, key.seal(content, _associated_data(user_id, access_id, what))
+        return digest_file(key, what, content), key.seal(content, name_place(user_id, access_id, what))
 
     async def unseal_file(
         self, connection: Connection, user_id: UUID, access_id: str, what: str, sealed: bytes
     ) -> bytes:
         key = await self._user_key(connection, user_id)
-        return key.unseal(sealed, _associated_data(user_id, access_id, what))
+        return key.unseal(sealed, name_place(user_id, access_id, what))
 
     async def seal_credentials(
         self, connection: Connection, user_id: UUID, access_id: str, credentials: Mapping[str, Secret]
@@ -63,11 +62,11 @@ class Vault:
     ) -> tuple[dict[str, Secret], Any]:
         """Credentials, and what a connector remembers, if anything."""
         key = await self._user_key(connection, user_id)
-        plain = msgspec.json.decode(key.unseal(credentials, _associated_data(user_id, access_id, "credentials")))
+        plain = msgspec.json.decode(key.unseal(credentials, name_place(user_id, access_id, "credentials")))
         remembered = (
             None
             if connector_state is None
-            else msgspec.json.decode(key.unseal(connector_state, _associated_data(user_id, access_id, "memory")))
+            else msgspec.json.decode(key.unseal(connector_state, name_place(user_id, access_id, "memory")))
         )
         return {name: Secret(value) for name, value in plain.items()}, remembered
 
@@ -76,13 +75,13 @@ class Vault:
     ) -> tuple[UUID, bytes]:
         """For secrets of a tenant itself. With the id of the key, which is needed to open it again."""
         key_id, key = await keys.load_wrapping_key(connection, self._master, tenant_id)
-        return key_id, key.seal(msgspec.json.encode(value), f"tenant {tenant_id} {what}")
+        return key_id, key.seal(msgspec.json.encode(value), name_tenant_place(tenant_id, what))
 
     async def unseal_for_tenant(
         self, connection: Connection, tenant_id: UUID, what: str, key_id: UUID, sealed: bytes
     ) -> Any:
         key = await keys.find_wrapping_key(connection, self._master, tenant_id, key_id)
-        return msgspec.json.decode(key.unseal(sealed, f"tenant {tenant_id} {what}"))
+        return msgspec.json.decode(key.unseal(sealed, name_tenant_place(tenant_id, what)))
 
     def digest_credentials(self, credentials: Mapping[str, Secret]) -> bytes:
         """Equal for equal credentials."""
@@ -115,12 +114,22 @@ class Vault:
         """An opaque name for a user, to be shown to a connector."""
         return self._digests.digest("customer", str(user_id)).hex()[:32]
 
-    async def _user_key(self, connection: Connection, user_id: UUID) -> SealingKey:
+    async def _user_key(self, connection: Connection, user_id: UUID) -> DataKey:
         key = await keys.load_data_key(connection, self._master, user_id)
         if key is None:
             raise NotFoundError
         return key
 
 
-def _associated_data(user_id: UUID, access_id: str, what: str) -> str:
+def digest_file(key: DataKey, what: str, content: bytes) -> list[bytes]:
+    """What a file is known again by: under the user's key, and under the one before, if there is one."""
+    return key.digest(what, hashlib.sha256(content).hexdigest())
+
+
+def name_place(user_id: UUID, access_id: str, what: str) -> str:
+    """What a sealed value is bound to: copied to another place, it does not open."""
     return f"user {user_id} access {access_id} {what}"
+
+
+def name_tenant_place(tenant_id: UUID, what: str) -> str:
+    return f"tenant {tenant_id} {what}"
