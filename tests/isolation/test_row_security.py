@@ -6,6 +6,7 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from pathlib import Path
 from uuid import NAMESPACE_OID, uuid4, uuid5
 
 import psycopg
@@ -27,11 +28,12 @@ from kontor.storage import (
 )
 from kontor.storage.database import Database
 from kontor.storage.migrate import find_role
-from kontor.storage.row_policies import PROTECTED, UNPROTECTED
+from kontor.storage.row_policies import OF_TENANTS, PROTECTED, UNPROTECTED
 from kontor.storage.user_binding import bind_session, bind_transaction
 from kontor.wire.transactions import FIELDS
 from processes import beside
 
+THREATS = (Path(__file__).parents[2] / "docs/security/threat-model.md").read_text(encoding="utf-8")
 ANNA, BERT = uuid4(), uuid4()
 LONG_AGO, LATE = datetime(1970, 1, 2, tzinfo=UTC), date(2999, 1, 1)
 PROGRESS = Progress(b"", 1000, 0)
@@ -209,6 +211,17 @@ def test_every_table_with_a_user_is_protected_or_has_a_reason(filled):
     assert is_enabled
     assert condition.startswith("(user_id = ")
     assert "select" not in condition.lower(), "no other table decides"
+
+
+def test_every_table_of_tenants_without_a_policy_says_why_there_and_in_the_threat_model(filled):
+    rows = filled.execute(
+        "select distinct c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid"
+        " where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')"
+        " and a.attname in ('tenant_id', 'client_id', 'chain')"
+    ).fetchall()
+    assert {table for (table,) in rows} - {*PROTECTED, *UNPROTECTED} == {*OF_TENANTS} - {"tenants"}
+    section = THREATS[THREATS.index("## Row-level security") :]
+    assert [table for table in {*OF_TENANTS, *UNPROTECTED} if f"`{table}`" not in section] == []
 
 
 def test_the_views_of_everybody_show_ids_states_and_times_alone(filled):

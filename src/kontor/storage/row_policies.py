@@ -66,6 +66,22 @@ UNPROTECTED = {
     "webhook_deliveries": "the tenant's outbox: ids only, read by webhook",
 }
 
+# Tables of tenants, without a `user_id` and without a policy: what tells one tenant from another in them.
+OF_TENANTS = {
+    "audit_entries": "the chain is the tenant's; operators read and verify all of them",
+    "audit_heads": "as the entries",
+    "clients": "a client is found by its name, and tells who the tenant is",
+    "model_days": "a key begins with the tenant; workers count for all",
+    "roles": "belong to clients; read when a token is issued",
+    "tenant_categories": "a key begins with the tenant",
+    "tenant_keys": "sealed, and bound to the tenant; read before a user's key can be opened",
+    "tenant_merchants": "a key begins with the tenant; workers claim questions of all",
+    "tenant_rules": "a key begins with the tenant",
+    "tenants": "found by name before anybody is known; operators list all",
+    "users": "found by name while a password is checked; read by workers to learn whose turn it is",
+    "webhooks": "each statement names tenant or webhook; workers deliver for all",
+}
+
 # A comparison with a stable value, and no other table: the planner takes it as any condition on the key, and so does
 # a cluster that distributes rows by user.
 OWN_ROWS = "user_id = nullif(current_setting('kontor.user_id', true), '')::uuid"
