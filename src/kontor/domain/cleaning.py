@@ -34,7 +34,7 @@ def clean_amount(amount: Decimal) -> Decimal | None:
     """
     if not amount.is_finite() or abs(amount) > MAX_AMOUNT:
         return None
-    return amount if amount.as_tuple().exponent == -2 else amount.quantize(CENT, ROUND_HALF_UP)
+    return amount if amount.same_quantum(CENT) else amount.quantize(CENT, ROUND_HALF_UP)
 
 
 def clean_product(product: Product) -> Product:

@@ -46,5 +46,10 @@ def plan_merge(
     )
 
 
+def plan_first(rows: Sequence[Transaction]) -> MergePlan:
+    """As `plan_merge` for rows without balances, where nothing is stored: all are new."""
+    return MergePlan(Merge(tuple(rows), (), ()), None, None, ())
+
+
 def _covers(span: BalanceSpan, other: BalanceSpan) -> bool:
     return span.currency == other.currency and span.first.day <= other.first.day and other.last.day <= span.last.day

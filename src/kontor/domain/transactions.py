@@ -66,8 +66,12 @@ def mark_channel(rows: Iterable[Transaction], channel: str) -> tuple[Transaction
 
 def clean_transaction(transaction: Transaction) -> Transaction | None:
     """The row as it can be stored: printable texts, the amount in cents. None if it is beyond help."""
-    times = [at for at in (transaction.booked_at, transaction.value_at) if at is not None]
-    if not times or not all(FIRST_YEAR <= at.year <= LAST_YEAR for at in times):
+    booked_at, value_at = transaction.booked_at, transaction.value_at
+    if booked_at is None and value_at is None:
+        return None
+    if booked_at is not None and not FIRST_YEAR <= booked_at.year <= LAST_YEAR:
+        return None
+    if value_at is not None and not FIRST_YEAR <= value_at.year <= LAST_YEAR:
         return None
     amount = clean_amount(transaction.amount)
     if amount is None or not _CURRENCY.fullmatch(transaction.currency):

@@ -116,10 +116,11 @@ async def insert_tags(
     taken = await take_version(connection, user_id)
     new = [(row, tags) for row, tags in tagged if not row.is_forgotten]
     for first in range(0, len(new), TURN_ROWS):  # others have their turn in between
-        ids: dict[tuple[UUID, TransactionTags], list[UUID]] = {}
+        # Tags that are the same are mostly one object, and equal ones may be sent apart.
+        alike: dict[tuple[UUID, int], tuple[TransactionTags, list[UUID]]] = {}
         for row, tags in new[first : first + TURN_ROWS]:
-            ids.setdefault((row.product_id, tags), []).append(row.id)
-        values = [(same, product_id, *make_values(tags)) for (product_id, tags), same in ids.items()]
+            alike.setdefault((row.product_id, id(tags)), (tags, []))[1].append(row.id)
+        values = [(ids, product_id, *make_values(tags)) for (product_id, _), (tags, ids) in alike.items()]
         await fetch_nothing(connection, INSERT_TAGS, [user_id, version, taken, write_document(NEW_NAMES, values)])
     await update_tags(connection, user_id, version, [(row, tags) for row, tags in tagged if row.is_forgotten])
     await raise_version(connection, user_id)

@@ -1,9 +1,10 @@
 """Tagging: every stored transaction gets its tags in the transaction that stores it; users' words win."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from operator import attrgetter
 from uuid import UUID
 
 from kontor.analysis.tagging import NOBODY, Evidence, OwnAccounts, Tagging, derive_version, make_own_accounts
@@ -11,7 +12,7 @@ from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.own_categories import fits_basis
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.products import Product
-from kontor.domain.tags import TagSource, TransactionTags
+from kontor.domain.tags import TAGGED_FIELDS, TagSource, TransactionTags
 from kontor.domain.transactions import Transaction
 from kontor.services.analyses.decisions import (
     add_counterparty_rule,
@@ -37,14 +38,18 @@ from kontor.storage.tags import TaggedRow, TaggingState
 USERS_PER_STEP = 1000
 MOST_CORRECTIONS = 500  # the latest corrections of a user
 RETAG_ROWS = 2000  # a step of retagging that a worker can lose without harm
+_read_tagged = attrgetter(*TAGGED_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTags:
-    """What the tagger says about transactions of somebody with these accounts: found before a transaction is begun."""
+    """What the tagger says about transactions of somebody with these accounts: found before a transaction is begun.
+
+    By what it reads of a transaction.
+    """
 
     own: OwnAccounts = NOBODY
-    taggings: Mapping[Transaction, Tagging] = field(default_factory=dict)
+    taggings: Mapping[Hashable, Tagging] = field(default_factory=dict)
 
 
 NOTHING_PREPARED = PreparedTags()
@@ -73,11 +78,13 @@ class TransactionTagging:
 
     async def prepare(self, user_id: UUID, own: OwnAccounts, transactions: Iterable[Transaction]) -> PreparedTags:
         """Tag what is to be stored, before the database transaction that stores it."""
-        taggings: dict[Transaction, Tagging] = {}
+        taggings: dict[Hashable, Tagging] = {}
+        distinct = {_read_tagged(transaction): transaction for transaction in transactions}
         # The tagger decides alike ones once, if they come in one piece.
-        for piece in cut(sorted(set(transactions), key=_read_texts)):
-            found = await self._compute.run(tag_packed, *pack(piece), own, owner=user_id)
-            taggings.update(zip(piece, found, strict=True))
+        for piece in cut(sorted(distinct.items(), key=_read_texts)):
+            packed = pack([transaction for _, transaction in piece])
+            found = await self._compute.run(tag_packed, *packed, own, owner=user_id)
+            taggings.update(zip((read for read, _ in piece), found, strict=True))
         return PreparedTags(own, taggings)
 
     async def retag_changed(
@@ -119,8 +126,7 @@ class TransactionTagging:
         rule_set = await read_rule_set(connection, user_id)
         book = rule_set.make_book()
         taggings = await self._tag(user_id, rows, own, prepared)
-        made = {tagging: make_tags(tagging) for tagging in set(taggings)}
-        found = [made[tagging] for tagging in taggings]
+        found = make_each_once(taggings)
         await self._merchants.apply(connection, user_id, rows, found, own)
         await self._learn(connection, user_id, rows, found, own)
         decided = []
@@ -159,10 +165,10 @@ class TransactionTagging:
     ) -> list[Tagging]:
         """What was prepared, as far as it still holds; the rest is tagged now."""
         known = prepared.taggings if prepared.own == own else {}
-        found = [known.get(row.transaction) for row in rows]
-        missing = [row.transaction for row, tagging in zip(rows, found, strict=True) if tagging is None]
-        taggings = (await self.prepare(user_id, own, missing)).taggings
-        return [tagging or taggings[row.transaction] for row, tagging in zip(rows, found, strict=True)]
+        read = [_read_tagged(row.transaction) for row in rows]
+        missing = [row.transaction for row, key in zip(rows, read, strict=True) if key not in known]
+        taggings = (await self.prepare(user_id, own, missing)).taggings if missing else {}
+        return [known.get(key) or taggings[key] for key in read]
 
     async def ensure_tagged(self, principal: Principal) -> None:
         """Data that was stored before there were tags is tagged when it is first read."""
@@ -308,8 +314,8 @@ class TransactionTagging:
             return await tags.count_users(connection, self.version)
 
 
-def _read_texts(transaction: Transaction) -> tuple[str, str]:
-    return transaction.counterparty_name or "", transaction.purpose or ""
+def _read_texts(item: tuple[Hashable, Transaction]) -> tuple[str, str]:
+    return item[1].counterparty_name or "", item[1].purpose or ""
 
 
 @cache
@@ -321,6 +327,17 @@ async def read_own_accounts(connection: Connection, user_id: UUID, coming: Itera
     """With `coming`: as they will be when these products are stored too."""
     stored = [stored_product.product for stored_product in await products.list_products(connection, user_id)]
     return make_own_accounts((product.iban or "", product.holder, product.category) for product in (*stored, *coming))
+
+
+def make_each_once(taggings: Sequence[Tagging]) -> list[TransactionTags]:
+    """Equal tags are one object. Most taggings are one object too, and comparing these takes no time."""
+    objects = {id(tagging): tagging for tagging in taggings}
+    made: dict[Tagging, TransactionTags] = {}
+    for tagging in objects.values():
+        if tagging not in made:
+            made[tagging] = make_tags(tagging)
+    found = {number: made[tagging] for number, tagging in objects.items()}
+    return [found[id(tagging)] for tagging in taggings]
 
 
 def make_tags(tagging: Tagging) -> TransactionTags:

@@ -3,6 +3,7 @@
 from kontor.services.compute.computations import (
     PIECE_ROWS,
     Packed,
+    PackedPlan,
     ReadAccount,
     ReadFile,
     clean_slowly,
@@ -25,6 +26,7 @@ __all__ = [
     "ComputeLimits",
     "ComputeObserver",
     "Packed",
+    "PackedPlan",
     "ReadAccount",
     "ReadFile",
     "clean_slowly",

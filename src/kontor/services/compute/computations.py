@@ -140,17 +140,19 @@ def _pack_account(account: FileAccount, today: date) -> ReadAccount:
 
 @dataclass(frozen=True, slots=True)
 class PackedPlan:
-    """A plan whose new rows are packed."""
+    """A plan whose new rows are packed. None where all that was fetched is new: the caller has these rows."""
 
     plan: MergePlan
-    new: Packed
+    new: Packed | None
 
 
 def plan_packed(
     stored: Packed, gap: BalanceGap | None, fetched: Packed, spans: Sequence[BalanceSpan], keeps_pending: bool
 ) -> PackedPlan:
-    plan = plan_merge(unpack_stored(stored), gap, unpack(fetched), spans, keeps_pending=keeps_pending)
-    return PackedPlan(replace(plan, merge=replace(plan.merge, new=())), pack(plan.merge.new))
+    rows = unpack(fetched)
+    plan = plan_merge(unpack_stored(stored), gap, rows, spans, keeps_pending=keeps_pending)
+    new = None if len(plan.merge.new) == len(rows) else pack(plan.merge.new)
+    return PackedPlan(replace(plan, merge=replace(plan.merge, new=())), new)
 
 
 def tag_packed(piece: bytes, own: OwnAccounts) -> list[Tagging]:

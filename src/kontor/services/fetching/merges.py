@@ -12,12 +12,12 @@ from uuid import UUID
 from kontor.analysis.tagging import OwnAccounts
 from kontor.connectors.base import Fetched
 from kontor.domain.balances import BalanceGap, BalanceSpan
-from kontor.domain.merge_plans import MergePlan
+from kontor.domain.merge_plans import MergePlan, plan_first
 from kontor.domain.merging import find_first_day
 from kontor.domain.products import Product
 from kontor.domain.transactions import Transaction, find_day
 from kontor.services.analyses import NOTHING_PREPARED, PreparedTags, TransactionTagging, read_own_accounts
-from kontor.services.compute import Compute, Packed, clean_slowly, pack, plan_packed, unpack_slowly
+from kontor.services.compute import Compute, Packed, PackedPlan, clean_slowly, pack, plan_packed, unpack_slowly
 from kontor.services.fetching.bookings import load_known
 from kontor.storage import products
 from kontor.storage.data_versions import read_version
@@ -44,7 +44,7 @@ class DeliveredRows:
     `first` is the day from which stored rows take part in the merge. `spans` are times whose balances came with them.
     """
 
-    rows: Packed
+    rows: tuple[Transaction, ...]
     unreadable: int
     first: date | None
     spans: tuple[BalanceSpan, ...]
@@ -78,7 +78,14 @@ class Merges:
         found = await self._compute.run(
             plan_packed, known.rows, known.gap, rows, tuple(spans), keeps_pending, owner=user_id
         )
-        return replace(found.plan, merge=replace(found.plan.merge, new=tuple(await unpack_slowly(found.new))))
+        return _complete(found, await unpack_slowly(rows if found.new is None else found.new))
+
+    async def plan_delivered(self, user_id: UUID, known: PackedKnown, delivered: DeliveredRows) -> MergePlan:
+        if not known.rows and known.gap is None and not delivered.spans:  # nothing to compare with
+            return plan_first(delivered.rows)
+        rows = pack(delivered.rows)
+        found = await self._compute.run(plan_packed, known.rows, known.gap, rows, delivered.spans, False, owner=user_id)
+        return _complete(found, delivered.rows if found.new is None else await unpack_slowly(found.new))
 
     async def prepare_tags(self, user_id: UUID, own: OwnAccounts, plans: Iterable[MergePlan]) -> PreparedTags:
         """Of all rows that have no tags once the plans are written."""
@@ -110,7 +117,7 @@ class Merges:
                 if key in ids
             }
         plans = {
-            key: await self.plan(user_id, known.get(key, NOTHING_KNOWN), rows.rows, rows.spans)
+            key: await self.plan_delivered(user_id, known.get(key, NOTHING_KNOWN), rows)
             for key, rows in cleaned.rows.items()
         }
         return FetchedMerges(version, cleaned.rows, plans, await self.prepare_tags(user_id, own, plans.values()))
@@ -128,6 +135,10 @@ class Merges:
         return PackedKnown(pack(known.rows), known.gap)
 
 
+def _complete(found: PackedPlan, new: Sequence[Transaction]) -> MergePlan:
+    return replace(found.plan, merge=replace(found.plan.merge, new=tuple(new)))
+
+
 async def clean_fetched(fetched: Fetched, today: date) -> FetchedMerges:
     """Nothing is merged yet: that is done when it is written."""
     cleaned = {key: await _clean(rows, fetched.spans.get(key, ()), today) for key, rows in fetched.transactions.items()}
@@ -137,4 +148,4 @@ async def clean_fetched(fetched: Fetched, today: date) -> FetchedMerges:
 async def _clean(rows: Sequence[Transaction], spans: Sequence[BalanceSpan], today: date) -> DeliveredRows:
     cleaned = await clean_slowly(rows)
     cleaned.sort(key=lambda row: find_day(row) or today)
-    return DeliveredRows(pack(cleaned), len(rows) - len(cleaned), find_first_day(cleaned), tuple(spans))
+    return DeliveredRows(tuple(cleaned), len(rows) - len(cleaned), find_first_day(cleaned), tuple(spans))

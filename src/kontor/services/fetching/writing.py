@@ -162,7 +162,7 @@ class FetchWriting:
         plan = prepared.plans.get(key)
         if plan is None:
             known = await self._merges.load(connection, user_id, product_id, delivered.first, delivered.spans, since)
-            plan = await self._merges.plan(user_id, known, delivered.rows, delivered.spans)
+            plan = await self._merges.plan_delivered(user_id, known, delivered)
         written = await write_plan(connection, user_id, product_id, plan, self._clock.today())
         merge, unreadable = plan.merge, delivered.unreadable
         problems = [Problem(ProblemKind.TRANSACTIONS, key, count=unreadable)] if unreadable else []
