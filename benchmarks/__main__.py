@@ -4,7 +4,12 @@ import argparse
 import asyncio
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 
 from rich.console import Console
 
@@ -23,21 +28,29 @@ DOCUMENTATION = ROOT / "docs/benchmarks"
 FETCH_TIMES, QUICK_FETCH_TIMES = 5, 1
 
 
+@dataclass(frozen=True)
+class Run:
+    """What was asked for, and where it is told."""
+
+    options: argparse.Namespace
+    console: Console
+    load_before: float
+
+    @property
+    def is_quick(self) -> bool:
+        return bool(self.options.quick)
+
+    @property
+    def target(self) -> Path | None:
+        return None if self.is_quick else DOCUMENTATION
+
+
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a short look; docs/benchmarks stays as it is")
     parser.add_argument("--endpoint", choices=list_endpoints(), help="only this one; docs/benchmarks stays as it is")
-    parser.add_argument("--tagging", action="store_true", help="the tagger and the tag view; writes tagging.md")
-    parser.add_argument("--analyses", action="store_true", help="analyses as data grows; writes analyses.md")
-    parser.add_argument("--statements", action="store_true", help="parsers of statement files; writes statements.md")
-    parser.add_argument("--files", action="store_true", help="kontor analyse of one file; writes files.md")
-    parser.add_argument(
-        "--actual", action="store_true", help="beside Actual Budget's server and client; writes actual.md"
-    )
-    parser.add_argument("--fints", action="store_true", help="a refresh over FinTS; writes fints.md")
-    parser.add_argument("--jobs", action="store_true", help="the queue, refreshes, the schedule; writes jobs.md")
-    parser.add_argument("--growth", action="store_true", help="few users beside many; writes growth.md (minutes, 6 GB)")
-    parser.add_argument("--merging", action="store_true", help="identity of bookings; writes merging.md")
+    for name, (description, _) in PAGES.items():
+        parser.add_argument(f"--{name}", action="store_true", help=description)
     parser.add_argument("--rounds", type=int, help="rounds of all three (default 9, quick 3)")
     parser.add_argument("--seconds", type=float, help="length of one measurement (default 2, quick 0.7)")
     parser.add_argument("--connections", type=int, help="requests in flight (default: as each endpoint says)")
@@ -72,82 +85,87 @@ def run_everything(settings: Settings, plan: Plan, fetch_times: int, console: Co
     return Report(results, memory, fetches, describe_machine(settings, load_before), plan)
 
 
-def run_understanding(
-    options: argparse.Namespace, settings: Settings, plan: Plan, console: Console, load_before: float
-) -> None:
-    from benchmarks.understanding.pages import run_analyses, run_tagging
-
-    target = None if options.quick else DOCUMENTATION
-    for is_asked, name, run in (
-        (options.tagging, "tag-view", run_tagging),
-        (options.analyses, "kept-answer", run_analyses),
-    ):
-        if is_asked:
-            requests = asyncio.run(prepare(name, settings))
-            result = measure_endpoint(load_endpoint(name), requests, settings, plan, console.print)
-            run(settings, result, plan, load_before, console, target)
+# Pages of their own. Their modules are imported when they are asked for: some need libraries that others do not.
 
 
-def run_scale(options: argparse.Namespace, console: Console, load_before: float) -> None:
-    from benchmarks.scale.pages import run_growth, run_jobs
+def run_page(function: str, run: Run) -> None:
+    resolve_name(function)(run.console, run.target, is_quick=run.is_quick)
 
-    for is_asked, run in ((options.jobs, run_jobs), (options.growth, run_growth)):
-        if is_asked:
-            target = None if options.quick else DOCUMENTATION
-            run(console, target, load_before, options.rounds, is_quick=options.quick)
+
+def run_scale(function: str, run: Run) -> None:
+    resolve_name(function)(run.console, run.target, run.load_before, run.options.rounds, is_quick=run.is_quick)
+
+
+def run_understanding(function: str, endpoint: str, run: Run) -> None:
+    with open_measured(run) as (settings, plan):
+        result = run_endpoint(endpoint, settings, plan, run.console)
+        resolve_name(function)(settings, result, plan, run.load_before, run.console, run.target)
+
+
+PAGES: dict[str, tuple[str, Callable[[Run], None]]] = {
+    "tagging": (
+        "the tagger and the tag view; writes tagging.md",
+        partial(run_understanding, "benchmarks.understanding.pages:run_tagging", "tag-view"),
+    ),
+    "analyses": (
+        "analyses as data grows; writes analyses.md",
+        partial(run_understanding, "benchmarks.understanding.pages:run_analyses", "kept-answer"),
+    ),
+    "statements": (
+        "parsers of statement files; writes statements.md",
+        partial(run_page, "benchmarks.statements:run_statements"),
+    ),
+    "files": ("kontor analyse of one file; writes files.md", partial(run_page, "benchmarks.files:run_files")),
+    "actual": (
+        "beside Actual Budget's server and client; writes actual.md",
+        partial(run_page, "benchmarks.actual.comparing:run_actual"),
+    ),
+    "fints": ("a refresh over FinTS; writes fints.md", partial(run_page, "benchmarks.fints:run_fints")),
+    "jobs": (
+        "the queue, refreshes, the schedule; writes jobs.md",
+        partial(run_scale, "benchmarks.scale.pages:run_jobs"),
+    ),
+    "growth": (
+        "few users beside many; writes growth.md (minutes, 6 GB)",
+        partial(run_scale, "benchmarks.scale.pages:run_growth"),
+    ),
+    "merging": ("identity of bookings; writes merging.md", partial(run_page, "benchmarks.merging.pages:run_merging")),
+}
+
+
+@contextmanager
+def open_measured(run: Run) -> Iterator[tuple[Settings, Plan]]:
+    """A database for implementations that answer the same, and the plan of their rounds."""
+    check_equivalence()
+    server_cores, other_cores = split_cores()
+    pin(other_cores)()
+    rounds, seconds = (3, 0.7) if run.is_quick else (9, 2.0)
+    options = run.options
+    plan = Plan(options.rounds or rounds, options.seconds or seconds, options.connections, server_cores)
+    if not server_cores:
+        run.console.print("Server and load generator share a core: there is only one, or it cannot be chosen here.")
+    with open_database() as settings:
+        yield settings, plan
+
+
+def run_results(run: Run) -> None:
+    """The endpoints, memory and the first fetch; writes results.md."""
+    with open_measured(run) as (settings, plan):
+        if run.options.endpoint:
+            run_endpoint(run.options.endpoint, settings, plan, run.console)
+            return
+        times = QUICK_FETCH_TIMES if run.is_quick else FETCH_TIMES
+        report = run_everything(settings, plan, times, run.console, run.load_before)
+    if run.target is not None:
+        write_documentation(report)
+        run.console.print(f"Written to {run.target}.")
 
 
 def main(arguments: list[str]) -> None:
     options = parse(arguments)
-    console = Console(width=None if sys.stdout.isatty() else 120)
-    load_before = read_load()
-    if options.statements:
-        from benchmarks.statements import run_statements
-
-        run_statements(console, None if options.quick else DOCUMENTATION, is_quick=options.quick)
-        return
-    if options.files:
-        from benchmarks.files import run_files
-
-        run_files(console, None if options.quick else DOCUMENTATION, is_quick=options.quick)
-        return
-    if options.actual:
-        from benchmarks.actual.comparing import run_actual
-
-        run_actual(console, None if options.quick else DOCUMENTATION, is_quick=options.quick)
-        return
-    if options.fints:
-        from benchmarks.fints import run_fints
-
-        run_fints(console, None if options.quick else DOCUMENTATION, is_quick=options.quick)
-        return
-    if options.merging:
-        from benchmarks.merging.pages import run_merging
-
-        run_merging(console, None if options.quick else DOCUMENTATION, is_quick=options.quick)
-        return
-    if options.jobs or options.growth:
-        run_scale(options, console, load_before)
-        return
-    check_equivalence()
-    server_cores, other_cores = split_cores()
-    pin(other_cores)()
-    rounds, seconds = (3, 0.7) if options.quick else (9, 2.0)
-    plan = Plan(options.rounds or rounds, options.seconds or seconds, options.connections, server_cores)
-    if not server_cores:
-        console.print("Server and load generator share a core: there is only one, or it cannot be chosen here.")
-    with open_database() as settings:
-        if options.endpoint:
-            run_endpoint(options.endpoint, settings, plan, console)
-            return
-        if options.tagging or options.analyses:
-            run_understanding(options, settings, plan, console, load_before)
-            return
-        times = QUICK_FETCH_TIMES if options.quick else FETCH_TIMES
-        report = run_everything(settings, plan, times, console, load_before)
-    if not options.quick:
-        write_documentation(report)
-        console.print(f"Written to {DOCUMENTATION}.")
+    run = Run(options, Console(width=None if sys.stdout.isatty() else 120), read_load())
+    for run_asked in [run_asked for name, (_, run_asked) in PAGES.items() if getattr(options, name)] or [run_results]:
+        run_asked(run)
 
 
 def write_documentation(report: Report) -> None:

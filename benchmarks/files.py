@@ -1,7 +1,5 @@
 """`--files`: `kontor analyse` as a command, from its start to the written report."""
 
-import os
-import platform
 import resource
 import statistics
 import subprocess
@@ -9,13 +7,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.machine import describe_processor, read_load
+from benchmarks.machine import describe_load, describe_run, read_load
 from benchmarks.report import show_table, write_table_page
 from kontor.connectors.demo.people import large_person
 from kontor.demobank.statements import write_camt053, write_mt940
@@ -79,14 +77,7 @@ def describe(times: dict[tuple[str, int], list[tuple[float, float]]]) -> tuple[l
 
 
 def write_page(path: Path, rows: Sequence[tuple[str, ...]], lines: Sequence[str], load_before: float) -> None:
-    machine = {
-        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "Command": "`./dev bench --files`",
-        "Cores": str(os.cpu_count()),
-        "Processor": describe_processor(),
-        "Python": platform.python_version(),
-        "Load": f"{load_before:.1f} processes wanted to run at the start",
-    }
+    machine = describe_run("./dev bench --files", describe_load(load_before, "start"))
     introduction = (
         "`kontor analyse` of one file, as a person starts it: a new process from the start of Python to the written"
         " report, from a checkout. The bookings are made by our own generator: one account of a customer of the demo"

@@ -1,8 +1,6 @@
 """What a FinTS refresh costs, beside bare python-fints doing the same at the same bank."""
 
 import logging
-import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -12,14 +10,14 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from rich.console import Console
 
-from benchmarks.machine import describe_processor
+from benchmarks.machine import describe_load, describe_run, read_load
 from benchmarks.report import show_table, write_table_page
 from benchmarks.servers import free_port
 from kontor.connectors.base import Context, Continue, Done, Fetch, Fetched, Progress, State
@@ -161,14 +159,7 @@ def run_fints(console: Console, target: Path | None, *, is_quick: bool) -> None:
 
 
 def write_page(path: Path, rows: Sequence[tuple[str, ...]], lines: Sequence[str]) -> None:
-    machine = {
-        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "Command": "`./dev bench --fints`",
-        "Cores": str(os.cpu_count()),
-        "Processor": describe_processor(),
-        "Python": platform.python_version(),
-        "Load": f"{os.getloadavg()[0]:.1f} processes wanted to run at the end",
-    }
+    machine = describe_run("./dev bench --fints", describe_load(read_load(), "end"))
     introduction = (
         "CPU time of the process that runs a FinTS refresh: log in, list the accounts, read each balance and the"
         f" bookings of {FREE_DAYS} days. Both sides talk in turn to the same demo bank, in a separate process, as the"

@@ -29,6 +29,23 @@ def describe_machine(settings: Settings, load_before: float) -> dict[str, str]:
     }
 
 
+def describe_run(command: str, load: str | None, **facts: str) -> dict[str, str]:
+    """Of a page without a database: the command, the machine, `facts` of the page, and the load as `describe_load`."""
+    described = {
+        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "Command": f"`{command}`",
+        "Cores": str(os.cpu_count()),
+        "Processor": describe_processor(),
+        "Python": platform.python_version(),
+        **facts,
+    }
+    return described if load is None else described | {"Load": load}
+
+
+def describe_load(load: float, when: str) -> str:
+    return f"{load:.1f} processes wanted to run at the {when}"
+
+
 def describe_command(words: list[str]) -> str:
     return " ".join(word.removeprefix(f"{Path.cwd()}/") for word in words)
 

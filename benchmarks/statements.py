@@ -6,20 +6,18 @@ to bookings. Both must find the same bookings and the same sum, or nothing is re
 
 import importlib
 import multiprocessing
-import os
-import platform
 import resource
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.machine import describe_processor
+from benchmarks.machine import describe_load, describe_run, read_load
 from benchmarks.report import show_table, write_table_page
 from kontor.connectors.demo.people import PERSONAS, person_for
 from kontor.connectors.statements import read_camt, read_mt940
@@ -210,15 +208,11 @@ def run_statements(console: Console, target: Path | None, *, is_quick: bool) -> 
 
 
 def write_page(path: Path, rows: Sequence[tuple[str, ...]], lines: Sequence[str]) -> None:
-    machine = {
-        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "Command": "`./dev bench --statements`",
-        "Cores": str(os.cpu_count()),
-        "Processor": describe_processor(),
-        "Python": platform.python_version(),
-        "Statements": f"camt.053: {STATEMENT_ROWS} bookings each; `pycamt` is much slower with longer ones",
-        "Load": f"{os.getloadavg()[0]:.1f} processes wanted to run at the end",
-    }
+    machine = describe_run(
+        "./dev bench --statements",
+        describe_load(read_load(), "end"),
+        Statements=f"camt.053: {STATEMENT_ROWS} bookings each; `pycamt` is much slower with longer ones",
+    )
     introduction = (
         "Speed of parsing statement files, compared with the common libraries `mt-940` and `pycamt`. The files"
         " contain bookings of the demo bank's people. Each run is a separate process; CPU seconds count from the"

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -13,8 +12,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any
@@ -24,7 +22,7 @@ from rich.console import Console
 from benchmarks.cores import children_cpu_seconds, cpu_seconds
 from benchmarks.endpoints import Request
 from benchmarks.environment import BenchmarkEnvironment, open_database
-from benchmarks.machine import describe_processor, read_load
+from benchmarks.machine import describe_load, describe_run, read_load
 from benchmarks.measure import find_postgres
 from benchmarks.report import show_table, write_table_page
 from benchmarks.servers import OURS, ServerProcess, free_port
@@ -50,11 +48,7 @@ STEPS = {
 HEADINGS = ("", "Kontor CPU s", "Actual CPU s", "Kontor takes", "least – most")
 
 
-@dataclass
-class Times:
-    """Processor time of each step, round by round."""
-
-    seconds: dict[str, list[float]] = field(default_factory=lambda: {step: [] for step in STEPS})
+Times = dict[str, list[float]]  # processor time of each step, round by round
 
 
 class Kontor:
@@ -69,11 +63,8 @@ class Kontor:
     def import_file(self) -> tuple[int, int]:
         """Bookings that were new, and bookings that were known."""
         [account] = self._ask("/customer/v2/imports", self._file)["konten"]
-        self._product = account["produktId"]
+        self._list = f"/customer/v2/bankzugaenge/{FILES}/{account['produktId']}/kontoumsaetze"
         return account["neu"], account["bekannt"]
-
-    def find_list(self) -> None:
-        self._list = f"/customer/v2/bankzugaenge/{FILES}/{self._product}/kontoumsaetze"
 
     def list_bookings(self) -> int:
         return len(self._ask(self._list))
@@ -183,7 +174,7 @@ def measure(side: Kontor | Actual, count: int, times: Times) -> None:
         before = side.read_clock()
         for _ in range(repetitions):
             run()
-        times.seconds[step].append((side.read_clock() - before) / repetitions)
+        times.setdefault(step, []).append((side.read_clock() - before) / repetitions)
 
     def import_new() -> None:
         check("new bookings", side.import_file()[0], count)
@@ -196,8 +187,6 @@ def measure(side: Kontor | Actual, count: int, times: Times) -> None:
 
     time_step("import", import_new)
     time_step("repeat", import_again)
-    if isinstance(side, Kontor):
-        side.find_list()
     list_all()  # code is warm
     time_step("list", list_all, LISTS)
 
@@ -218,7 +207,8 @@ def measure_both(settings: Settings, folder: Path, size: int, rounds: int, say: 
     (folder / "rows.json").write_text(objects)
     (folder / "few.json").write_text(small_objects)
     warm_up, *tokens = asyncio.run(add_customers(settings, rounds + 1))
-    ours, theirs = Times(), Times()
+    ours: Times = {}
+    theirs: Times = {}
     postgres = find_postgres(settings)
     with (
         ServerProcess(OURS, settings, "", settings.data / "kontor.log", set()) as server,
@@ -226,7 +216,7 @@ def measure_both(settings: Settings, folder: Path, size: int, rounds: int, say: 
     ):
         server.wait_for(Request("/customer/v2/bankzugaenge", warm_up))
         # Compute processes start, modules are loaded, code is compiled: not part of what is compared.
-        measure(Kontor(server, postgres, warm_up, small_file), small_count, Times())
+        measure(Kontor(server, postgres, warm_up, small_file), small_count, {})
         for number, token in enumerate(tokens):
             measure(Kontor(server, postgres, token, file), count, ours)
             with start_client() as client:
@@ -240,19 +230,19 @@ def measure_both(settings: Settings, folder: Path, size: int, rounds: int, say: 
 
 
 def describe_round(ours: Times, theirs: Times) -> str:
-    parts = (f"{step} {ours.seconds[step][-1]:.3f} and {theirs.seconds[step][-1]:.3f} s" for step in STEPS)
+    parts = (f"{step} {ours[step][-1]:.3f} and {theirs[step][-1]:.3f} s" for step in STEPS)
     return ", ".join(parts)
 
 
 def make_table_rows(ours: Times, theirs: Times) -> list[tuple[str, ...]]:
     rows = []
     for step, title in STEPS.items():
-        ratios = [own / other for own, other in zip(ours.seconds[step], theirs.seconds[step], strict=True)]
+        ratios = [own / other for own, other in zip(ours[step], theirs[step], strict=True)]
         rows.append(
             (
                 title,
-                f"{statistics.median(ours.seconds[step]):.3f}",
-                f"{statistics.median(theirs.seconds[step]):.3f}",
+                f"{statistics.median(ours[step]):.3f}",
+                f"{statistics.median(theirs[step]):.3f}",
                 f"{statistics.median(ratios):.2f} × the time",
                 f"{min(ratios):.2f} – {max(ratios):.2f}",
             )
@@ -280,15 +270,11 @@ def read_version() -> str:
 
 def write_page(path: Path, rows: Sequence[tuple[str, ...]], lines: Sequence[str], load_before: float) -> None:
     node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    machine = {
-        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "Command": "`./dev bench --actual`",
-        "Actual": f"@actual-app/sync-server and @actual-app/api {read_version()}, Node {node.removeprefix('v')}",
-        "Cores": str(os.cpu_count()),
-        "Processor": describe_processor(),
-        "Python": platform.python_version(),
-        "Load": f"{load_before:.1f} processes wanted to run at the start",
-    }
+    machine = describe_run(
+        "./dev bench --actual",
+        describe_load(load_before, "start"),
+        Actual=f"@actual-app/sync-server and @actual-app/api {read_version()}, Node {node.removeprefix('v')}",
+    )
     introduction = (
         "Kontor and Actual Budget, which people use for the same bookings, in turn, round by round, each round with an"
         " empty account. Figures are processor time. For Kontor that is the server with its compute processes,"

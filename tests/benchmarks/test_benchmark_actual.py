@@ -4,7 +4,7 @@ import json
 from datetime import date
 
 import pytest
-from benchmarks.actual.comparing import STEPS, Times, check, make_rows, make_table_rows
+from benchmarks.actual.comparing import STEPS, check, make_rows, make_table_rows
 
 from kontor.connectors.statements import read_statements
 
@@ -29,8 +29,8 @@ def test_actual_gets_days_and_ids_that_tell_bookings_apart(rows):
 
 
 def test_ratios_are_those_of_each_round():
-    ours = Times({step: [1.0, 2.0, 3.0] for step in STEPS})
-    theirs = Times({step: [2.0, 1.0, 3.0] for step in STEPS})
+    ours = {step: [1.0, 2.0, 3.0] for step in STEPS}
+    theirs = {step: [2.0, 1.0, 3.0] for step in STEPS}
     assert make_table_rows(ours, theirs)[0] == (STEPS["import"], "2.000", "2.000", "1.00 × the time", "0.50 – 2.00")
 
 
