@@ -164,6 +164,7 @@ class Settings:
     console_clients: Secret | None = setting(
         None, "clients through which the console's users sign in, one per tenant: tenant/client:secret, spaces between"
     )
+    console_url: str | None = setting(None, "address of the console where it has a host of its own; else base_url")
     console_idle_seconds: int = setting(
         1800, "time without a request after which the console asks its users and operators to sign in again"
     )
@@ -202,11 +203,15 @@ class Settings:
     def erasure_log_file(self) -> Path:
         return self.erasure_log or self.data / "erasures.log"
 
+    @property
+    def console_address(self) -> str:
+        return self.console_url or self.base_url
+
     def __post_init__(self) -> None:
         _check_service_address("KONTOR_ENABLE_BANKING_URL", self.enable_banking_url)
         _check_model(self.model_url, self.model_name)
-        if not self.base_url.startswith(("http://", "https://")) or self.base_url.endswith("/"):
-            raise SettingError("KONTOR_BASE_URL must start with http:// or https:// and not end with a slash")
+        _check_own_address("KONTOR_BASE_URL", self.base_url)
+        _check_own_address("KONTOR_CONSOLE_URL", self.console_address)
         _check_transport_security(self.transport_security)
         if self.log_level not in ("debug", "info", "warning", "error"):
             raise SettingError("KONTOR_LOG_LEVEL must be debug, info, warning or error")
@@ -286,6 +291,11 @@ def _explain_unknown(name: str, known: set[str]) -> str:
         return f"{name} is read only by the container's entry point; set {setting_name}."
     similar = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
     return f"{name} is not a setting of Kontor{f'; {similar[0]} is' if similar else ''}."
+
+
+def _check_own_address(name: str, address: str) -> None:
+    if not address.startswith(("http://", "https://")) or address.endswith("/"):
+        raise SettingError(f"{name} must start with http:// or https:// and not end with a slash")
 
 
 def _check_service_address(name: str, address: str) -> None:

@@ -8,7 +8,9 @@ import socket
 import ssl
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -25,7 +27,7 @@ from processes import free_port
 pytestmark = pytest.mark.peers
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-NAME = "kontor.example.com"
+NAME, CONSOLE = "kontor.example.com", "console.kontor.example.com"
 BODY_BYTES = 16 * 1024 * 1024
 
 
@@ -75,7 +77,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(minutes=5))
         .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME), x509.DNSName(CONSOLE)]), critical=False)
         .sign(key, hashes.SHA256())
     )
     plain = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
@@ -84,8 +86,10 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def start_nginx(folder: Path, port: int, plain_port: int, upstream: int, certificate: Path) -> list[str]:
-    site = (DEPLOY / "nginx/kontor.conf").read_text()
+def start_nginx(
+    folder: Path, port: int, plain_port: int, upstream: int, certificate: Path, name: str = "kontor.conf"
+) -> list[str]:
+    site = (DEPLOY / "nginx" / name).read_text()
     site = re.sub(r"\n *listen \[::\].*", "", site).replace("listen 443", f"listen 127.0.0.1:{port}")
     site = site.replace("listen 80;", f"listen 127.0.0.1:{plain_port};").replace("/etc/ssl/kontor", str(certificate))
     (folder / "site.conf").write_text(site.replace("127.0.0.1:8080", f"127.0.0.1:{upstream}"))
@@ -98,10 +102,13 @@ def start_nginx(folder: Path, port: int, plain_port: int, upstream: int, certifi
     return [find_program("nginx"), "-c", str(folder / "nginx.conf")]
 
 
-def start_caddy(folder: Path, port: int, plain_port: int, upstream: int, certificate: Path) -> list[str]:
-    site = (DEPLOY / "caddy/Caddyfile").read_text().replace("127.0.0.1:8080", f"127.0.0.1:{upstream}")
+def start_caddy(
+    folder: Path, port: int, plain_port: int, upstream: int, certificate: Path, name: str = "Caddyfile"
+) -> list[str]:
+    site = (DEPLOY / "caddy" / name).read_text().replace("127.0.0.1:8080", f"127.0.0.1:{upstream}")
     tls = f"\ttls {certificate}/fullchain.pem {certificate}/privkey.pem\n"
-    site = site.replace(f"\n{NAME} {{\n", f"\n{NAME} {{\n{tls}")
+    for host in (NAME, CONSOLE):
+        site = site.replace(f"\n{host} {{\n", f"\n{host} {{\n{tls}")
     options = f"{{\n\tadmin off\n\thttp_port {plain_port}\n\thttps_port {port}\n}}\n"
     (folder / "Caddyfile").write_text(options + site)
     return [find_program("caddy"), "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
@@ -118,10 +125,14 @@ def is_listening(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-@pytest.fixture(scope="module", params=[start_nginx, start_caddy], ids=["nginx", "caddy"])
-def proxy(request, upstream, certificate, tmp_path_factory) -> Iterator[tuple[httpx.Client, int]]:
-    folder, port, plain_port = tmp_path_factory.mktemp("proxy"), free_port(), free_port()
-    command = request.param(folder, port, plain_port, upstream, certificate)
+Start = Callable[[Path, int, int, int, Path], list[str]]
+Proxy = tuple[httpx.Client, int]
+
+
+@contextmanager
+def running_proxy(start: Start, folder: Path, upstream: int, certificate: Path) -> Iterator[Proxy]:
+    port, plain_port = free_port(), free_port()
+    command = start(folder, port, plain_port, upstream, certificate)
     environment = {"HOME": str(folder), "XDG_DATA_HOME": str(folder), "PATH": "/usr/sbin:/usr/bin:/bin"}
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
@@ -135,10 +146,28 @@ def proxy(request, upstream, certificate, tmp_path_factory) -> Iterator[tuple[ht
         process.wait(30)
 
 
-def ask(proxy, method: str, path: str, **facts) -> httpx.Response:
+@pytest.fixture(scope="module", params=[start_nginx, start_caddy], ids=["nginx", "caddy"])
+def proxy(request, upstream, certificate, tmp_path_factory) -> Iterator[Proxy]:
+    with running_proxy(request.param, tmp_path_factory.mktemp("proxy"), upstream, certificate) as running:
+        yield running
+
+
+TWO_HOSTS = [
+    partial(start_nginx, name="kontor-two-hosts.conf"),
+    partial(start_caddy, name="Caddyfile.two-hosts"),
+]
+
+
+@pytest.fixture(scope="module", params=TWO_HOSTS, ids=["nginx", "caddy"])
+def two_hosts(request, upstream, certificate, tmp_path_factory) -> Iterator[Proxy]:
+    with running_proxy(request.param, tmp_path_factory.mktemp("proxy"), upstream, certificate) as running:
+        yield running
+
+
+def ask(proxy, method: str, path: str, host: str = NAME, **facts) -> httpx.Response:
     client, _ = proxy
-    headers = {"Host": NAME} | facts.pop("headers", {})
-    return client.request(method, path, headers=headers, extensions={"sni_hostname": NAME}, **facts)
+    headers = {"Host": host} | facts.pop("headers", {})
+    return client.request(method, path, headers=headers, extensions={"sni_hostname": host}, **facts)
 
 
 def test_a_caller_cannot_forge_its_address(proxy):
@@ -162,3 +191,24 @@ def test_metrics_are_not_served_and_plain_http_is_redirected(proxy):
     answer = httpx.get(f"http://127.0.0.1:{plain_port}/health", headers={"Host": NAME}, trust_env=False)
     assert answer.status_code == 308
     assert answer.headers["location"].startswith(f"https://{NAME}")
+
+
+def test_with_two_hosts_the_console_serves_its_pages_alone(two_hosts):
+    for path in ("/console", "/console/accounts", "/console/assets/page.css"):
+        answer = ask(two_hosts, "GET", path, CONSOLE, headers={"X-Forwarded-For": "203.0.113.9"})
+        assert answer.status_code == 200, path
+        headers = {name.lower(): value for name, value in answer.json()["headers"].items()}
+        assert (answer.json()["path"], headers["host"], headers["x-forwarded-for"]) == (path, CONSOLE, "127.0.0.1")
+    for path in ("/customer/v2", "/customer/v2/webform", "/auth/oauth2/token", "/metrics", "/docs", "/consoles"):
+        assert ask(two_hosts, "GET", path, CONSOLE).status_code == 404, path
+    answer = ask(two_hosts, "GET", "/", CONSOLE)
+    assert (answer.status_code, answer.headers["location"]) == (308, f"https://{CONSOLE}/console")
+
+
+def test_with_two_hosts_the_api_serves_all_but_the_console(two_hosts):
+    assert ask(two_hosts, "GET", "/customer/v2/webform?session=x").json()["path"] == "/customer/v2/webform?session=x"
+    assert ask(two_hosts, "GET", "/metrics").status_code == 403
+    for path in ("/console", "/console/accounts?a=b"):
+        answer = ask(two_hosts, "GET", path)
+        assert (answer.status_code, answer.headers["location"]) == (308, f"https://{CONSOLE}{path}")
+    assert ask(two_hosts, "POST", "/import", content=b"x" * BODY_BYTES).json()["bytes"] == BODY_BYTES

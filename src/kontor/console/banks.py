@@ -236,15 +236,15 @@ def sum_by_currency(products: Sequence[Product]) -> dict[str, Decimal]:
 # The web form
 
 
-def add_callback(location: str, base_url: str, page: str = PAGE) -> str:
+def add_callback(location: str, own_url: str, page: str = PAGE) -> str:
     """The web form's address, with the way back to a page of the console, by default that of accounts."""
-    return f"{location}{'&' if '?' in location else '?'}callbackUrl={quote(base_url + page, safe='')}"
+    return f"{location}{'&' if '?' in location else '?'}callbackUrl={quote(own_url + page, safe='')}"
 
 
 def find_form(visit: Visit, headers: Mapping[str, str], page: str = PAGE) -> str:
     """The web form that an answer leads to, with the way back to the page; the page itself where it leads to none."""
     location = headers.get("location", "")
-    return add_callback(location, visit.base_url, page) if "/webform" in location else page
+    return add_callback(location, visit.own_url, page) if "/webform" in location else page
 
 
 def describe_outcome(visit: Visit) -> Facts:

@@ -101,6 +101,14 @@ def compress_page(request: AnyRequest, response: ASGIResponse) -> ASGIResponse:
     return response
 
 
+def allow_form_host(response: ASGIResponse, host: str | None) -> ASGIResponse:
+    """Forms of the console may lead on to the web form at another host: browsers hold redirects against the policy."""
+    policy = response.headers.get("content-security-policy")
+    if host is not None and policy is not None:
+        response.headers["Content-Security-Policy"] = policy.replace("form-action 'self'", f"form-action 'self' {host}")
+    return response
+
+
 def see_other(url: str, cookies: Sequence[str] = ()) -> ASGIResponse:
     location = quote(url, safe=URL_SIGNS)  # a header has no other signs; what is written as %xx already stays
     response = ASGIResponse(status_code=303, headers=NO_STORE | {"Location": location}, media_type="text/plain")

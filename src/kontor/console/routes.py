@@ -17,8 +17,17 @@ from kontor.console import app_files
 from kontor.console.clients import read_clients, read_sample
 from kontor.console.downloads import Download
 from kontor.console.gateway import Gateway, segment
-from kontor.console.rendering import choose_texts, compress_page, draw, group_views, load_assets, load_texts, see_other
-from kontor.console.sessions import Session, SessionCookies, write_dialogue
+from kontor.console.rendering import (
+    allow_form_host,
+    choose_texts,
+    compress_page,
+    draw,
+    group_views,
+    load_assets,
+    load_texts,
+    see_other,
+)
+from kontor.console.sessions import Session, SessionCookies, renew_session, write_dialogue
 from kontor.console.signing_in import SigningIn
 from kontor.console.views import VIEWS
 from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
@@ -30,6 +39,7 @@ from kontor.pages.browser import (
     ForgedError,
     TooLargeFormError,
     make_token,
+    origin_of,
     read_form,
     read_query,
     refuse_forged,
@@ -42,7 +52,6 @@ from kontor_client import ApiError, AsyncKontor
 log = structlog.get_logger(__name__)
 
 FORGERY_STEP = "console"
-RENEWED = "kontor.console.renewed"  # in a request's scope: the cookie that notes it
 OPENED_PREFIXES = ("/customer/v2", "/providers/v2", "/tags/v1", "/ops/v1", "/ai/v1", "/adviser/v2")
 Handler = Callable[[AnyRequest], Awaitable[ASGIResponse]]
 
@@ -87,7 +96,8 @@ def _make_route(console: "Console", method: str, path: str, handler: Handler) ->
         scope: dict[str, Any] = request.scope  # type: ignore[assignment]
         scope["kontor.operation"] = f"console {path.removeprefix(BASE) or '/'}"
         try:
-            return compress_page(request, _renew_session(request, await handler(request)))
+            response = allow_form_host(await handler(request), console.form_host)
+            return compress_page(request, renew_session(request, response))
         except TooLargeFormError:
             return console.draw_problem(request, "too_large", 413)
         except BadRequestError:
@@ -108,8 +118,9 @@ class Console:
         self._settings = settings
         self._get_api = get_api
         self._clock = Clock(settings.today, settings.clock)
-        self._is_https = settings.base_url.startswith("https://")
+        self._is_https = settings.console_address.startswith("https://")
         self._cookies = SessionCookies(is_https=self._is_https, idle_seconds=settings.console_idle_seconds)
+        self.form_host = None if settings.console_url is None else origin_of(settings.base_url)
         self.signing_in = SigningIn(
             settings, self._cookies, self._connect,
             read_clients(settings.console_clients),
@@ -179,7 +190,8 @@ class Console:
         wanted = choose_texts(request)
         texts = wanted if view.is_for_customers or not wanted.is_unreviewed else load_texts()[FALLBACK_LANGUAGE]
         api = Gateway(client, texts.language)
-        return Visit(request, api, session, texts, query, self._settings.base_url, self._clock.today(), file)
+        urls = (self._settings.base_url, self._settings.console_address)
+        return Visit(request, api, session, texts, query, *urls, self._clock.today(), file)
 
     def _draw(self, visit: Visit, view: View, facts: Facts, status: int = 200) -> ASGIResponse:
         shared = self._frame(visit, view) | {"calls": visit.api.calls, "base_url": self._settings.base_url}
@@ -321,8 +333,7 @@ class Console:
         if self._cookies.is_idle(session):
             await self.signing_in.revoke(request, session)
             return None
-        scope: dict[str, Any] = request.scope  # type: ignore[assignment]
-        scope[RENEWED] = self._cookies.renew(session)
+        self._cookies.note(request, session)
         return session
 
     def _ask_to_sign_in(self, request: AnyRequest, view: View) -> ASGIResponse:
@@ -340,7 +351,7 @@ class Console:
         return make_token(Secret(session.token), FORGERY_STEP)
 
     def _refuse_forged(self, request: AnyRequest, session: Session, token: str) -> None:
-        refuse_forged(request, Secret(session.token), token, FORGERY_STEP, self._settings.base_url)
+        refuse_forged(request, Secret(session.token), token, FORGERY_STEP, self._settings.console_address)
 
 
 async def _read_form(request: AnyRequest, view: View) -> tuple[Form, bytes | None]:
@@ -370,14 +381,6 @@ def _can_be_opened(path: str) -> bool:
         return False
     place = unquote(path.partition("?")[0])
     return ".." not in place.split("/") and any(f"{place}/".startswith(f"{prefix}/") for prefix in OPENED_PREFIXES)
-
-
-def _renew_session(request: AnyRequest, response: ASGIResponse) -> ASGIResponse:
-    """The request counts as activity, unless its answer writes a cookie itself, as signing out does."""
-    cookie = request.scope.get(RENEWED)
-    if isinstance(cookie, str) and "set-cookie" not in response.headers:
-        response.headers.add("Set-Cookie", cookie)
-    return response
 
 
 def _ends_session(error: ApiError) -> bool:

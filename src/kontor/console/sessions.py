@@ -5,14 +5,17 @@ import binascii
 import re
 import time
 from enum import StrEnum
+from typing import Any
 
 import msgspec
+from litestar.response.base import ASGIResponse
 
 from kontor.domain.secrets import Secret
 from kontor.pages.browser import AnyRequest, Cookies
 
 DIALOGUE_COOKIE = "kontor-dialogue"
 DIALOGUE_SECONDS = 3600
+RENEWED = "kontor.console.renewed"  # in a request's scope: the cookie that notes it
 NOTED_SECONDS = 30  # so many seconds are not noted, so that most answers set no cookie
 _PLACE = re.compile(r"[\w.~%-]{1,300}/[0-9a-f-]{36}", re.ASCII)
 
@@ -62,9 +65,11 @@ class SessionCookies:
         """Nobody has asked for a page for so long that the session ends."""
         return bool(session.seen) and time.time() - session.seen > self._idle_seconds
 
-    def renew(self, session: Session) -> str | None:
-        """The cookie that notes a page asked for now; None where the one that is there says it well enough."""
-        return self.write(session) if time.time() - session.seen > NOTED_SECONDS else None
+    def note(self, request: AnyRequest, session: Session) -> None:
+        """A page is asked for now. Nothing is noted where the cookie says it well enough."""
+        if time.time() - session.seen > NOTED_SECONDS:
+            scope: dict[str, Any] = request.scope  # type: ignore[assignment]
+            scope[RENEWED] = self.write(session)
 
     def write(self, session: Session) -> str:
         seen = msgspec.structs.replace(session, seen=int(time.time()))
@@ -76,6 +81,14 @@ class SessionCookies:
 
     def _choose(self, is_operator: bool) -> Cookies:
         return self._operator if is_operator else self._user
+
+
+def renew_session(request: AnyRequest, response: ASGIResponse) -> ASGIResponse:
+    """The request counts as activity, unless its answer writes a cookie itself, as signing out does."""
+    cookie = request.scope.get(RENEWED)
+    if isinstance(cookie, str) and "set-cookie" not in response.headers:
+        response.headers.add("Set-Cookie", cookie)
+    return response
 
 
 # A dialogue with a bank, for whoever comes back from the bank's own page. It is named, and nothing is said about it.

@@ -171,7 +171,7 @@ class SigningIn:
         if site not in (None, "same-origin", "none") or origin not in (
             None,
             "null",
-            origin_of(self._settings.base_url),
+            origin_of(self._settings.console_address),
         ):
             raise ForgedError
         return await read_form(request)

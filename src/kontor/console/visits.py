@@ -37,7 +37,8 @@ class Visit:
     session: Session
     texts: Texts
     query: Mapping[str, str]
-    base_url: str
+    base_url: str  # of the API
+    own_url: str  # of the console
     today: date
     file: bytes | None = None  # what was sent with the form
 

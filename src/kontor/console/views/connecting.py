@@ -180,7 +180,7 @@ async def _ask_bank(visit: Visit, provider: Provider, access_id: str, values: Ma
 async def begin_dialogue(visit: Visit, access_id: str, body: Any = None) -> None:
     """A dialogue that asks for consent. Goes on to its page, unless it has failed already."""
     path = f"{ACCESSES}/{segment(access_id)}/consent"
-    params = {"callbackUrl": f"{visit.base_url}{PAGE}/back"}
+    params = {"callbackUrl": f"{visit.own_url}{PAGE}/back"}
     answer = await visit.api.send("POST", path, params=params, json=body, headers=tell_presence(visit))
     consent_id = answer.headers["location"].rpartition("/")[2]
     status = read_consent(await visit.api.get(f"{CONSENTS}/{segment(consent_id)}"))

@@ -203,7 +203,7 @@ async def _order(visit: Visit, payment_id: str, method: str, path: str, body: An
 
     An order without an answer may be at the bank: the list shows it, and no empty form invites to give it again.
     """
-    params = {"paymentId": payment_id, "callbackUrl": f"{visit.base_url}{PAGE}/back/{segment(payment_id)}"}
+    params = {"paymentId": payment_id, "callbackUrl": f"{visit.own_url}{PAGE}/back/{segment(payment_id)}"}
     headers = tell_presence(visit) | {"Idempotency-Key": payment_id}
     try:
         answer = await visit.api.send(method, path, params=params, json=body, headers=headers)
@@ -212,7 +212,7 @@ async def _order(visit: Visit, payment_id: str, method: str, path: str, body: An
             raise
         raise GoTo(PAGE, notice=UNCLEAR) from None
     if answer.status == 451:
-        raise GoTo(add_callback(answer.headers["location"], visit.base_url, PAGE))
+        raise GoTo(add_callback(answer.headers["location"], visit.own_url, PAGE))
     raise GoTo(read_payment(answer.json()).url)
 
 
