@@ -114,6 +114,8 @@ PROGRAMS = (
     "processes",
     "sca/test_consent_restarts.py",
     "services/test_stopped_worker_process.py",
+    "simulation/test_payment_fault_samples.py",
+    "spec/test_schemathesis_banking.py",
     "storage/test_backups.py",
     "storage/test_embedded.py",
 )

@@ -2,6 +2,8 @@
 
 import subprocess
 
+from patience import PATIENCE_SECONDS
+
 PROGRAM = """
 const [, ...removed] = process.argv;
 const sorted = value => Array.isArray(value) ? value.map(sorted)
@@ -16,4 +18,6 @@ process.stdout.write(JSON.stringify(sorted(value)));
 def canonicalize(text: str, removed: tuple[str, ...] = ()) -> bytes:
     """Without the members of that name."""
     command = ["node", "-e", PROGRAM, *removed]
-    return subprocess.run(command, input=text.encode(), capture_output=True, timeout=60, check=True).stdout
+    return subprocess.run(
+        command, input=text.encode(), capture_output=True, timeout=PATIENCE_SECONDS, check=True
+    ).stdout

@@ -9,6 +9,7 @@ from textwrap import dedent
 import pytest
 
 from hostile_banks import answer, running_hostile_bank
+from patience import PATIENCE_SECONDS
 
 SRC = Path(__file__).parents[2] / "src" / "kontor"
 BEGIN = """
@@ -33,7 +34,9 @@ async def open_datagrams():
 
 
 def run(script: str) -> str:
-    done = subprocess.run([sys.executable, "-c", BEGIN + dedent(script)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", BEGIN + dedent(script)], capture_output=True, text=True, timeout=PATIENCE_SECONDS
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -75,35 +75,30 @@ def run(configuration, server, checks, *filters):
     command = [
         sys.executable, "-m", "schemathesis.cli", "--config-file", str(configuration), "run", f"{server}/openapi.json",
         "--checks", ",".join(checks), "--phases", "examples,coverage,fuzzing", "--max-examples", str(EXAMPLES),
-        "--workers", "1", "--seed", "1", "--request-timeout", "20", "--suppress-health-check", "all",
+        "--workers", "1", "--seed", "1", "--request-timeout", "60", "--suppress-health-check", "all",
         "--continue-on-failure", "--no-color", *filters,
     ]  # fmt: skip
     folder = configuration.parent
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=140, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
 
 
-@pytest.mark.timeout(150)
 def test_server_keeps_every_promise_of_its_document(server, configuration):
     tags = [part for tag in TAGS for part in ("--include-tag", tag)]
     run(configuration, server, STRICT_CHECKS, *tags, "--exclude-operation-id-regex", "|".join((*TOLERANT, PUBLIC)))
 
 
-@pytest.mark.timeout(150)
 def test_the_token_endpoint_keeps_its_promises(server, configuration):
     run(configuration, server, (*CHECKS, "negative_data_rejection"), "--include-operation-id-regex", PUBLIC)
 
 
-@pytest.mark.timeout(150)
 def test_what_operators_see_keeps_its_promises(server, configuration):
     run(configuration, server, STRICT_CHECKS, "--include-tag", "Operating")
 
 
-@pytest.mark.timeout(150)
 def test_tolerant_operations_keep_their_promises_too(server, configuration):
     run(configuration, server, CHECKS, "--include-operation-id-regex", "|".join(TOLERANT))
 
 
-@pytest.mark.timeout(150)
 def test_webhook_operations_keep_their_promises(server, configuration):
     run(configuration, server, STRICT_CHECKS, "--include-tag", "Webhooks")

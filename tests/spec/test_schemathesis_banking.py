@@ -50,11 +50,9 @@ def only(operations):
     return "--include-operation-id-regex", "^({})$".format("|".join(operations)), "--workers", "1"
 
 
-@pytest.mark.timeout(150)
 def test_reading_keeps_every_promise_of_the_document(server, configuration):
     run(configuration, server, STRICT_CHECKS, *only(READING))
 
 
-@pytest.mark.timeout(150)
 def test_changing_keeps_every_promise_of_the_document(server, configuration):
     run(configuration, server, STRICT_CHECKS, *only(CHANGING))
