@@ -56,15 +56,17 @@ class Guide:
             exec(compile(block, self._page, "exec"), space)
         space["kontor"].close()
 
-    def run_shell(self, folder: Path, customer: BankCustomer) -> str:
-        """All blocks, in the terminal of the quick start, as this customer. Returns what they print."""
+    def run_shell(self, folder: Path, customer: BankCustomer, between: str = "", **names: str) -> str:
+        """All blocks, in the terminal of the quick start, as this customer. Returns what they print, and what the
+        command `between` two blocks does."""
         quickstart = Guide("guides/quickstart.md").text
         functions = [
             re.search(rf"^{name}\(\) \{{.*?; \}}$", quickstart, re.MULTILINE | re.DOTALL)[0]  # type: ignore[index]
             for name in ("pick", "encrypt")
         ]
-        names = {"base": str(customer.http.base_url).rstrip("/"), "token": customer.token}
-        return run_bash("\n".join([*functions, *self.list_blocks("sh")]), folder, **names).stdout
+        names |= {"base": str(customer.http.base_url).rstrip("/"), "token": customer.token}
+        script = "\n".join([*functions, f"\n{between}\n".join(self.list_blocks("sh"))])
+        return run_bash(script, folder, **names).stdout
 
 
 def run_bash(script: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:

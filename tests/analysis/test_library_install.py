@@ -17,7 +17,7 @@ PROGRAM = """
 import sys
 from datetime import date
 import pandas, polars, pyarrow
-from kontor.analysis import RowError, find_contracts, tag
+from kontor.analysis import RowError, analyse, find_contracts, tag
 
 columns = {"date": "Tag", "amount": "Betrag"}
 frame = pandas.DataFrame({
@@ -37,6 +37,7 @@ for table in (frame, polars.from_pandas(frame), arrow):
     assert str(tagged["category_confidence"].dtype if table is not arrow else "float64").lower() == "float64"
     contracts = find_contracts(table, columns=columns, today=date(2026, 11, 1))
     assert [contract.period for contract in contracts] == ["MONTH_ONE"], contracts
+    assert analyse(table, columns=columns, today=date(2026, 11, 1)).contracts == contracts
 assert list(tag(frame, columns=columns).index) == list(range(100, 110))
 assert len(tag(frame.head(0), columns=columns)) == 0
 frame.loc[101, "Tag"] = pandas.NaT

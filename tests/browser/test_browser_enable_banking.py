@@ -45,7 +45,7 @@ def new_person(request, new_context):
 
 
 def agree_at_bank(page, site, decision="confirm"):
-    """On the bank's page, to which Kontor has led."""
+    """On the bank's page. The web form leads there by itself after a moment."""
     expect(page.locator("main[data-page=demobank-login]")).to_be_visible()
     assert page.url.startswith(site.bank.url)
     page.fill("input[name=login]", "student")
@@ -74,12 +74,6 @@ def make_note(customer, accounts):
 # The web form
 
 
-def to_bank_of(form):
-    """To the page from which the browser is sent to the bank."""
-    form.at("redirect")
-    form.page.get_by_role("link", name=form.text("redirect.go")).click()
-
-
 def test_the_web_form_connects_a_bank_and_relinking_it_keeps_accounts_and_notes(
     enable_banking, tenant_site, new_person
 ):
@@ -91,9 +85,6 @@ def test_the_web_form_connects_a_bank_and_relinking_it_keeps_accounts_and_notes(
     person.check()
     fields.fill("Mein Konto")
     form.press("credentials.submit")
-    form.at("redirect")
-    person.check()
-    to_bank_of(form)
     agree_at_bank(person.page, enable_banking)
     expect(form.at("accounts").get_by_role("checkbox").first).to_be_checked()
     person.check()
@@ -108,7 +99,6 @@ def test_the_web_form_connects_a_bank_and_relinking_it_keeps_accounts_and_notes(
     enable_banking.end_sessions()
     form.start_renewal(form.callback("/renewed"))
     person.page.goto(form.location)
-    to_bank_of(form)
     agree_at_bank(person.page, enable_banking)
     assert form.expect_return("FINISHED", "/renewed") == {}
     customer.wait_until_complete(form.access_id)
@@ -123,7 +113,6 @@ def test_whoever_declines_at_the_bank_has_connected_nothing(enable_banking, tena
     form.open().accept().choose_bank()
     form.at("credentials").locator("#credentials-form input:not([type=hidden])").fill("Mein Konto")
     form.press("credentials.submit")
-    to_bank_of(form)
     agree_at_bank(form.page, enable_banking, "cancel")
     expect(form.page.locator("main")).not_to_have_attribute("data-page", "accounts")
     assert all(access.get("bankprodukte", []) == [] for access in customer.read(ACCESSES).values())
@@ -148,6 +137,7 @@ def test_the_console_connects_a_bank_and_relinking_it_keeps_accounts_and_notes(e
     person.press(person.page.locator(".bank-choices a").first)  # the other one is the demo bank itself
     expect(person.page.locator("#login input:not([type=hidden])")).to_have_count(1)
     person.at("connect")
+    expect(person.page.locator("#safe")).to_have_count(0)  # nothing secret is asked for here
     person.enter("#field-userid", "Mein Konto")
     person.press("#send")
     to_bank(person)

@@ -90,6 +90,7 @@ def test_a_tenant_that_may_handle_credentials_gets_a_form_and_its_user_a_connect
         assert f"{CONNECT}?provider={DEMO_BANK}" in html.unescape(found)
         assert 'id="own-banks"' not in found
         page = visitor.get(CONNECT, params={"provider": DEMO_BANK}).text
+        assert 'id="safe"' in page
         answer = log_in(visitor, page, new_login(), "demo")
         assert answer.headers["location"] == f"{ACCOUNTS}?notice=bank_added", answer.text
         assert "Ihre Banken" in visitor.get(CONNECT).text

@@ -18,6 +18,7 @@ RUN_BY = {
     "../client/README.md": ["client/test_client_guide.py"],
     "guides/actual.md": ["syncs/test_actual_peer.py"],
     "guides/analyse-a-file.md": ["docs/test_file_guide.py"],
+    "guides/analyses.md": ["docs/test_analyses_guide.py"],
     "guides/assistants.md": ["assistants/test_assistants_guide.py", "assistants/test_recorded_conversation.py"],
     "guides/clients.md": ["client/test_client_guide.py"],
     "guides/credit-files.md": ["docs/test_credit_file_guide.py"],
@@ -41,11 +42,9 @@ NEEDS_NETWORK = (
     "downloads a program of others; tests/spec/test_generated_clients.py runs them, installed by ./dev test peers"
 )
 THE_SUITE = "would run this suite within itself"
-SHOWN_ELSEWHERE = "shows one call whose answer a test of that call compares"
 NOT_RUN = {
     ("../README.md", "./dev demo"): "tests/docs/test_quickstart.py starts the demo",
     ("../README.md", "./dev test"): THE_SUITE,
-    ("guides/analyses.md", "curl -s"): SHOWN_ELSEWHERE,
     (
         "guides/bank-profiles.md",
         "kontor bank",
