@@ -1,6 +1,8 @@
 """Tables that a Citus cluster distributes by user have what Citus asks for, and new tables are in a list (ADR 0062)."""
 
 import re
+from contextlib import suppress
+from datetime import date
 from uuid import uuid4
 
 import psycopg
@@ -9,11 +11,15 @@ from psycopg import sql
 from test_migration_rules import find_statements
 
 from kontor.storage import accesses, users
+from kontor.storage.analyses import Question, store_answer
+from kontor.storage.clusters import note_clustered
+from kontor.storage.data_versions import raise_version, take_version
 from kontor.storage.database import Database
 from kontor.storage.distribution import DELETED_WITH_USER, DISTRIBUTED, FIRST, LOCAL
 from kontor.storage.migrate import Migration, read_migrations
 from processes import beside
 
+QUESTION = Question("test", date(2026, 11, 1), "test")
 SINCE = 40  # migrations from here on know clusters
 REFERENCES = """
     select confrelid::regclass::text, conname, array(select attname::text from pg_attribute
@@ -176,6 +182,39 @@ async def test_deleting_an_access_needs_no_foreign_key_to_products(two_users):
     assert (left["products"], left["transactions"], left["transaction_edit_rows"]) == (0, 0, 0)
     assert left["removed_transactions"] == 2
     assert count_rows(connection, bert)["products"] == 1
+
+
+WRITES = {
+    "a version is taken": take_version,
+    "a version is raised": raise_version,
+    "an answer is kept": lambda connection, user_id: store_answer(connection, user_id, QUESTION, 1, b"{}"),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+async def test_an_erasure_waits_for_who_writes_for_the_user(two_users, write):
+    """As on a cluster, where no foreign key holds the user: else rows would be written that nobody deletes."""
+    connection, database, tenant, anna, _ = two_users
+    async with database.transaction(anna) as writing:
+        note_clustered(writing)
+        await write(writing, anna)
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            connection.execute("select 1 from users where tenant_id = %s and id = %s for update nowait", [tenant, anna])
+    async with database.transaction(anna) as erasing:
+        await users.delete_user(erasing, tenant, anna)
+    assert set(count_rows(connection, anna).values()) == {0}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+async def test_nothing_is_written_for_an_erased_user(two_users, write):
+    connection, database, tenant, anna, _ = two_users
+    async with database.transaction(anna) as erasing:
+        await users.delete_user(erasing, tenant, anna)
+    with suppress(psycopg.errors.ForeignKeyViolation):
+        async with database.transaction(anna) as writing:
+            note_clustered(writing)
+            await write(writing, anna)
+    assert set(count_rows(connection, anna).values()) == {0}
 
 
 # Migrations
