@@ -14,6 +14,7 @@ from kontor.domain.scopes import ADVISER_READ, CUSTOMER_CREDIT, USER_SCOPES
 
 DISCLOSURES = "/customer/v2/freigaben"
 CUSTOMERS = "/adviser/v2/kunden"
+PERMISSIONS = "/customer/v2/berechtigungen"
 EVERYTHING = ["sales-triggers", "affordability", "credit-check", "contracts"]
 TODAY = datetime.now(BERLIN).date()
 SOON = (TODAY + timedelta(days=30)).isoformat()
@@ -154,6 +155,17 @@ def test_the_adviser_reads_what_the_customer_reads_byte_for_byte(demo1, adviser,
     assert customer.delete(address).status_code == 200
     assert adviser.get(path_of(customer, umfang)).status_code == 404, "withdrawn at once"
     assert customer.read(f"{address}/zugriffe") == reads
+
+
+def test_the_read_of_an_adviser_is_a_use_that_the_customer_sees_with_the_permission(customer, adviser, owner, office):
+    customer.add_complete("leer")
+    owner.execute("update permissions set used_at = null, callers = '{}' where user_id = %s", [customer.reference])
+    assert adviser.get(path_of(customer)).status_code == 404
+    assert customer.read(PERMISSIONS)[0]["aufrufer"] == []
+    allow(customer)
+    assert adviser.get(path_of(customer)).status_code == 200
+    [permission] = customer.read(PERMISSIONS)
+    assert (permission["aufrufer"], "letzteNutzung" in permission) == ([office[0]], True)
 
 
 def test_a_disclosure_for_one_adviser_is_not_for_another_and_one_without_is_for_all(customer, adviser, shared, office):

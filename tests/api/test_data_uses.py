@@ -9,7 +9,7 @@ from psycopg_pool import PoolTimeout
 
 import kontor.api.app  # noqa: F401 (declares the operations)
 from banking import ACCESSES, new_customer
-from kontor.api.data_uses import ACCESS, WITHOUT_BANK_DATA, reads_all_accesses
+from kontor.api.data_uses import ACCESS, OTHERS_OF_ALL_ACCESSES, WITHOUT_BANK_DATA, reads_all_accesses
 from kontor.api.operations import OPERATIONS, Security
 from kontor.domain.principals import Principal
 from kontor.services.accesses.permission_uses import PermissionUses
@@ -35,7 +35,29 @@ def test_reads_count_but_for_those_that_tell_nothing_which_a_bank_said():
             "GET", Security.USER_TOKEN, False,
         ), name  # fmt: skip
     assert not reads_all_accesses(by_id["list_providers"])
-    assert reads_all_accesses(by_id["create_credit_file"]), "it keeps what it computes, so it is a POST"
+    assert {name for name in OTHERS_OF_ALL_ACCESSES if not reads_all_accesses(by_id[name])} == set()
+
+
+def name_client(customer):
+    return customer.tenant.app[0].partition("/")[2]
+
+
+def forget_uses(customer, owner):
+    """Also in the process: it notes the next use of all accesses again after an access was added."""
+    owner.execute("update permissions set used_at = null, callers = '{}' where user_id = %s", [customer.reference])
+
+
+TABLE = b"Buchungstag;Betrag;Verwendungszweck\n01.10.2026;-5,00;Markt\n"
+IMPORT = "/customer/v2/imports?form=f"
+FORM = {
+    "name": "f", "kennzeichen": ["Buchungstag"], "datumsformat": "dd.mm.yyyy", "dezimalzeichen": ",",
+    "spalten": {"Buchungstag": "buchungsdatum", "Betrag": "betrag", "Verwendungszweck": "verwendungszweck"},
+}  # fmt: skip
+
+
+def import_table(customer, query=""):
+    headers = customer.headers | {"Content-Type": "text/csv"}
+    return customer.http.post(f"{IMPORT}{query}", content=TABLE, headers=headers)
 
 
 def test_reading_an_access_is_a_use_of_it_alone_and_looking_at_permissions_is_none(customer, owner):
@@ -66,27 +88,57 @@ async def test_callers_are_named_once_the_last_one_first_and_written_down_now_an
     assert "x" not in customer.read(PERMISSIONS)[0]["aufrufer"]
 
 
-def test_a_credit_file_is_a_use_of_all_accesses(customer, owner):
+PREVIEWED_RULE = {
+    "tagTreeItem": {"systemName": "SHOPPING_OTHER", "tagTree": {"systemName": "CATEGORIES"}},
+    "counterpartyName": "Markt",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/customer/v2/ai/credit-files", {"zweck": "Ratenkredit", "freigabe": "SELBST"}),
+        ("/customer/v2/ai/tagging-rules/preview", PREVIEWED_RULE),
+        ("/customer/v2/kontoumsaetze/bearbeitungen?preview=true", {"filter": {"search": "x"}, "schlagworte": ["a"]}),
+        ("/customer/v2/kontoumsaetze/bearbeitungen", {"filter": {"search": "x"}, "schlagworte": ["a"]}),
+    ],
+)
+def test_what_computes_from_all_accesses_is_a_use_of_them(customer, owner, path, body):
     customer.add_complete("leer")
-    clear = "update permissions set used_at = null, callers = '{}' where user_id = %s"
-    owner.execute(clear, [customer.reference])
-    answer = customer.post("/customer/v2/ai/credit-files", {"zweck": "Ratenkredit", "freigabe": "SELBST"})
-    assert answer.status_code == 201, answer.text
+    forget_uses(customer, owner)
+    answer = customer.post(path, body)
+    assert answer.status_code in (200, 201), answer.text
     [permission] = customer.read(PERMISSIONS)
-    assert (permission["aufrufer"], "letzteNutzung" in permission) == ([customer.tenant.app[0].partition("/")[2]], True)
+    assert (permission["aufrufer"], "letzteNutzung" in permission) == ([name_client(customer)], True)
 
 
-def test_a_use_of_all_accesses_is_a_use_of_one_that_was_imported_just_before(customer):
+def test_a_refused_preview_is_no_use(customer, owner):
+    customer.add_complete("leer")
+    forget_uses(customer, owner)
+    assert customer.post("/customer/v2/ai/tagging-rules/preview", {}).status_code == 400
+    assert customer.read("/customer/v2/zahlungsempfaenger") == [], "whom the user has paid is not the bank's data"
+    [permission] = customer.read(PERMISSIONS)
+    assert (permission["aufrufer"], "letzteNutzung" in permission) == ([], False)
+
+
+def test_an_import_and_its_preview_are_a_use_of_the_access_whose_bookings_they_compare(customer, owner):
+    bank = customer.add_complete("leer")
+    assert customer.post("/customer/v2/imports/forms", FORM).status_code == 201
+    assert import_table(customer).status_code == 201
+    used = {permission["zugangId"]: "letzteNutzung" in permission for permission in customer.read(PERMISSIONS)}
+    assert used["dateien"]
+    customer.add_complete("leer")  # from here on the process notes each use again
+    forget_uses(customer, owner)
+    assert import_table(customer, "&preview=true").status_code == 200
+    used = {permission["zugangId"]: permission["aufrufer"] for permission in customer.read(PERMISSIONS)}
+    assert (used["dateien"], used[bank]) == ([name_client(customer)], [])
+
+
+def test_a_use_of_all_accesses_is_a_use_of_one_that_was_imported_just_before(customer, owner):
     assert customer.get(ACCESSES).status_code == 200
-    table = b"Buchungstag;Betrag;Verwendungszweck\n01.10.2026;-5,00;Markt\n"
-    form = {
-        "name": "f", "kennzeichen": ["Buchungstag"], "datumsformat": "dd.mm.yyyy", "dezimalzeichen": ",",
-        "spalten": {"Buchungstag": "buchungsdatum", "Betrag": "betrag", "Verwendungszweck": "verwendungszweck"},
-    }  # fmt: skip
-    assert customer.post("/customer/v2/imports/forms", form).status_code == 201
-    headers = customer.headers | {"Content-Type": "text/csv"}
-    assert customer.http.post("/customer/v2/imports?form=f", content=table, headers=headers).status_code == 201
-    assert "letzteNutzung" not in customer.read(PERMISSIONS)[0]
+    assert customer.post("/customer/v2/imports/forms", FORM).status_code == 201
+    assert import_table(customer).status_code == 201
+    forget_uses(customer, owner)
     assert customer.get(ACCESSES).status_code == 200
     assert "letzteNutzung" in customer.read(PERMISSIONS)[0]
 

@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from banking import ACCESSES, BankCustomer, new_customer
+from banking import ACCESSES, DEMO_BANK, BankCustomer, new_customer
 from browser.accessibility import check
 from browser.form_driver import Form
 from console_site import ConsoleSite, money
+from kontor.domain.clocks import BERLIN
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +48,26 @@ def test_whoever_cancels_in_the_web_form_is_told_so(open_console: Callable[..., 
     Form(page, customer).press("legal.decline")
     page.wait_for_url(re.compile(r"/console/accounts\?.*baReentry=LEGAL_NOT_ACCEPTED"))
     expect(page.locator("#outcome")).to_contain_text("Ohne Zustimmung")
+
+
+def test_purpose_and_last_day_are_agreed_when_connecting_and_shown_with_the_permission(
+    open_console: Callable[..., Page], console_site: ConsoleSite
+):
+    customer = new_customer(console_site.regulated)
+    page = open_console(f"/connect?provider={DEMO_BANK}", customer=customer)
+    check(page)
+    last = datetime.now(BERLIN).date() + timedelta(days=30)
+    page.fill("#field-userid", "leer+agreed")
+    page.fill("#field-pin", "demo")
+    page.get_by_label("Wofür (freiwillig)").fill("Haushaltsbuch")
+    page.get_by_label("Nutzen bis (freiwillig)").fill(last.isoformat())
+    page.click("#send")
+    page.wait_for_url(f"{console_site.url}/accounts**")
+    page.goto(f"{console_site.url}/permissions")
+    facts = page.locator("#open .disclosure-facts")
+    expect(facts).to_contain_text("Haushaltsbuch")
+    expect(facts).to_contain_text(f"{last:%d.%m.%Y}")
+    check(page)
 
 
 def test_accounts_of_every_kind_are_shown_and_accessible(

@@ -2,6 +2,7 @@
 
 import html
 import re
+from datetime import date, timedelta
 from decimal import Decimal
 from urllib.parse import parse_qsl, urlsplit
 
@@ -26,10 +27,10 @@ def send(visitor: httpx.Client, page: str, action: str, **fields: str) -> httpx.
     return visitor.post(page, data={"action": action, "token": token} | fields)
 
 
-def log_in(visitor: httpx.Client, page: str, login: str, pin: str) -> httpx.Response:
+def log_in(visitor: httpx.Client, page: str, login: str, pin: str, **fields: str) -> httpx.Response:
     """The page's own form, filled in."""
     found = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page.partition('id="login"')[2]))
-    return visitor.post(CONNECT, data=found | {"field-userid": login, "field-pin": pin})
+    return visitor.post(CONNECT, data=found | {"field-userid": login, "field-pin": pin} | fields)
 
 
 def new_login() -> str:
@@ -255,3 +256,43 @@ def test_a_redirect_tenants_user_changes_credentials_in_the_web_form(console_sit
     query = dict(parse_qsl(urlsplit(target).query))
     assert query["useCase"] == "AUTHENTICATE_ACCOUNT"
     assert FormClient(console_site.address).http.get(target).status_code == 200
+
+
+# For what, and until when
+
+
+def test_purpose_and_last_day_are_optional_and_shown_with_the_permission(console_site, customer):
+    last = (date.today() + timedelta(days=30)).isoformat()  # noqa: DTZ011 (a day ahead of any time zone's today)
+    with console_site.visit(customer) as visitor:
+        page = html.unescape(visitor.get(f"{CONNECT}?provider={DEMO_BANK}").text)
+        assert all(word in page for word in ('name="purpose"', 'name="until"', "Wofür (freiwillig)"))
+        for purpose, until in (("", ""), (" \t ", " "), ("Haushaltsbuch <für zwei>", last)):
+            page = visitor.get(f"{CONNECT}?provider={DEMO_BANK}").text
+            answer = log_in(visitor, page, f"leer+{new_id()[:8]}", "demo", purpose=purpose, until=until)
+            assert answer.status_code == 303, answer.text
+        permissions = customer.read("/customer/v2/berechtigungen")
+        assert sorted(permission.get("zweck", "") for permission in permissions) == ["", "", "Haushaltsbuch <für zwei>"]
+        assert [permission["bis"] for permission in permissions if "zweck" in permission] == [last]
+        shown = html.unescape(visitor.get("/console/permissions").text)
+        assert "Haushaltsbuch <für zwei>" in shown
+
+
+@pytest.mark.parametrize("until", ["2020-01-01", "gestern", "0000-00-00"])
+def test_a_last_day_that_is_over_is_told_and_the_bank_not_asked(console_site, customer, until):
+    with console_site.visit(customer) as visitor:
+        page = visitor.get(f"{CONNECT}?provider={DEMO_BANK}").text
+        answer = log_in(visitor, page, "leer", "demo", purpose="Haushaltsbuch", until=until)
+        text = html.unescape(answer.text)
+        assert "Bitte wählen Sie bei „Nutzen bis (freiwillig)“ einen Tag ab heute." in text
+        assert 'value="Haushaltsbuch"' in text
+        assert customer.read(ACCESSES) == {}
+
+
+def test_other_credentials_for_a_bank_ask_nothing_about_the_permission(console_site, customer):
+    access_id = customer.add_complete("leer", zweck="Haushaltsbuch")
+    with console_site.visit(customer) as visitor:
+        page = visitor.get(f"{CONNECT}?access={access_id}").text
+        assert 'name="purpose"' not in page
+        log_in(visitor, page, "leer", "demo", purpose="anderes", until="2020-01-01")
+        [permission] = customer.read("/customer/v2/berechtigungen")
+        assert permission["zweck"] == "Haushaltsbuch"

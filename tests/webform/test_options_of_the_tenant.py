@@ -83,6 +83,20 @@ def test_purpose_and_last_day_are_shown_before_the_choice_of_accounts_and_hold_a
     assert (permission["zweck"], permission["bis"], permission["status"]) == ("Kreditantrag <b>", last_day, "AKTIV")
 
 
+def test_purpose_and_last_day_of_another_session_for_an_unfinished_access_hold(visitor, owner):
+    access_id, last_day = new_id(), (Clock().today() + timedelta(days=40)).isoformat()
+    list(walk(FormClient(str(visitor.http.base_url)).open(begin(visitor, access_id)), LOGIN, owner))
+    url = f"{ACCESSES}/{access_id}/consent"
+    past = visitor.post(url, {access_id: {"nutzungBis": "2020-01-01"}}, headers=PRESENT, params=BACK)
+    assert (past.status_code, "nutzungBis" in past.json()["message"]) == (400, True)
+    body = {access_id: {"zweck": "Kreditantrag", "nutzungBis": last_day}}
+    answer = visitor.post(url, body, headers=PRESENT, params=BACK)
+    assert answer.status_code == 451
+    add_in_form(visitor, owner, access_id, answer.headers["location"], LOGIN)
+    [permission] = visitor.read("/customer/v2/berechtigungen")
+    assert (permission["zweck"], permission["bis"]) == ("Kreditantrag", last_day)
+
+
 def test_a_form_that_is_left_leaves_no_permission(visitor, owner):
     answer = visitor.post(ACCESSES, {new_id(): {"zweck": "Umzug"}}, headers=PRESENT)
     form = FormClient(str(visitor.http.base_url)).open(answer.headers["location"])

@@ -1,4 +1,8 @@
-"""Which operations use bank data, so that customers see in their permissions which client did, and when."""
+"""Which operations use bank data, so that customers see in their permissions which client did, and when.
+
+A use is an answer that shows bank data, or what was computed from it, previews included. Imports and reads of advisers
+name their access or customer themselves (`imports.py`, `adviser_v2.py`); fetches are noted where they are stored.
+"""
 
 from kontor.api.answers import Answer
 from kontor.api.operations import Call, Operation, Security
@@ -18,6 +22,7 @@ WITHOUT_BANK_DATA = frozenset(
         "list_import_forms",
         "list_own_categories",
         "list_own_tokens",
+        "list_payees",
         "list_payments",
         "list_permissions",
         "list_push_subscriptions",
@@ -42,8 +47,8 @@ WITHOUT_BANK_DATA = frozenset(
         "read_tagging_rule",
     }
 )
-# What computes from all accesses and is no read, since it keeps its result.
-OTHERS_OF_ALL_ACCESSES = frozenset({"create_credit_file"})
+# What computes from all accesses and is no GET.
+OTHERS_OF_ALL_ACCESSES = frozenset({"create_credit_file", "edit_transactions", "preview_tagging_rule"})
 
 
 async def note_use(call: Call, answer: Answer) -> None:

@@ -3,12 +3,14 @@
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
 from kontor.console.banks import Bank, find_path, read_time
 from kontor.console.gateway import Gateway
+from kontor.console.visits import Form, field_of
+from kontor.domain.cleaning import clean_text
 from kontor.domain.disturbances import is_disturbed
 from kontor.pages.formatting import format_bank_code
 from kontor.pages.texts import Texts
@@ -19,6 +21,7 @@ BASE64 = "application/octet-stream+base64"
 SHOWN_BANKS = 12
 LONGEST_QUERY = 100
 LONGEST_FIELD = 256
+LONGEST_PURPOSE = 200
 FIELD = "field-"
 # Which step a relation stands for; the first that is offered counts.
 STEPS = {
@@ -100,6 +103,36 @@ def read_consent(status: Mapping[str, Any]) -> ConsentStatus:
     codes = [message["code"] for message in status["messages"]]
     step = next((step for rel, step in STEPS.items() if rel in rels), None)
     return ConsentStatus(step, GIVEN in codes, WRONG_TAN in codes, status)
+
+
+# What the customer agrees to with a new bank: for what, and until when
+
+
+def read_agreed(form: Form) -> dict[str, str]:
+    """Both are optional; what is left empty is empty."""
+    purpose = clean_text(field_of(form, "purpose")).strip()[:LONGEST_PURPOSE]
+    return {"purpose": purpose, "until": field_of(form, "until").strip()}
+
+
+def find_agreed_problems(agreed: Mapping[str, str], today: date) -> dict[str, str]:
+    until = agreed.get("until")
+    if not until:
+        return {}
+    try:
+        return {} if date.fromisoformat(until) >= today else {"until": "past"}
+    except ValueError:
+        return {"until": "past"}
+
+
+def list_agreed(agreed: Mapping[str, str], problems: Mapping[str, str]) -> list[dict[str, str | None]]:
+    names = ("purpose", "until")
+    return [{"key": name, "value": agreed.get(name, ""), "problem": problems.get(name)} for name in names]
+
+
+def write_agreed(agreed: Mapping[str, str]) -> dict[str, str]:
+    """As fields of the access."""
+    fields = {"zweck": agreed.get("purpose"), "nutzungBis": agreed.get("until")}
+    return {name: value for name, value in fields.items() if value}
 
 
 async def encrypt(api: Gateway, value: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, TypeVar
 
+from kontor.domain.errors import InvalidError
 from kontor.domain.positions import Position
 from kontor.domain.products import HomeSavings, Product
 from kontor.domain.standing_orders import StandingOrder
@@ -25,6 +26,14 @@ def clean_text(text: str) -> str:
     if len(text) > MAX_TEXT_LENGTH or _UNPRINTABLE.search(text):
         return _UNPRINTABLE.sub("", text)[:MAX_TEXT_LENGTH]
     return text
+
+
+def require_text(text: str, field: str) -> str:
+    """Without characters that no text has, and without white space around it. InvalidError where nothing is left."""
+    cleaned = clean_text(text).strip()
+    if not cleaned:
+        raise InvalidError("expected a text in printable characters", field)
+    return cleaned
 
 
 def clean_amount(amount: Decimal) -> Decimal | None:

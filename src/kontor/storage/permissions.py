@@ -18,6 +18,7 @@ from kontor.domain.permissions import (
     PermissionStatus,
     Receipt,
 )
+from kontor.storage.accesses import lock_access
 from kontor.storage.database import Connection
 from kontor.storage.user_binding import bind_transaction
 
@@ -47,20 +48,27 @@ OPEN = """
         callers = (excluded.callers || array(select c from unnest(permissions.callers) with ordinality as k (c, n)
             where c <> all(excluded.callers) order by n))[1:%(most)s]
 """
-# The previous version adds accesses without a permission, and deletes them without ending it.
+# The previous version adds accesses without a permission, and deletes them without ending it. What is written is
+# decided anew under locks: another transaction may delete the access, or add it again, since it was looked for.
+LIST_MISSING = """
+    select a.id from accesses a where a.user_id = %s and not exists (select 1 from permissions p
+        where p.user_id = a.user_id and p.access_id = a.id and p.ended_at is null)
+"""
 ADD_MISSING = """
     insert into permissions (user_id, id, access_id, provider_id, began_at)
     select a.user_id, gen_random_uuid(), a.id, a.provider_id, a.created_at from accesses a
-    where a.user_id = %(user)s and (%(access)s::text is null or a.id = %(access)s)
-        and not exists (select 1 from permissions p
-            where p.user_id = a.user_id and p.access_id = a.id and p.ended_at is null)
-    on conflict do nothing
+    where a.user_id = %s and a.id = %s
+    on conflict (user_id, access_id) where ended_at is null do nothing
 """
-END_LEFT_BEHIND = """
+IS_LEFT_BEHIND = """
+    p.user_id = %s and p.ended_at is null
+        and not exists (select 1 from accesses a where a.user_id = p.user_id and a.id = p.access_id)
+"""
+LOCK_LEFT_BEHIND = f"select p.id from permissions p where {IS_LEFT_BEHIND} for update of p skip locked"
+END_LEFT_BEHIND = f"""
     update permissions p set ended_at = now(), ended_as = 'WITHDRAWN', is_bank_told = false, products_erased = 0,
         transactions_erased = 0, credentials_erased = 0
-    where p.user_id = %s and p.ended_at is null
-        and not exists (select 1 from accesses a where a.user_id = p.user_id and a.id = p.access_id)
+    where {IS_LEFT_BEHIND} and p.id = any(%s)
 """
 # With what the bank can be told by, where the protocol of the channel has a message for it.
 END = """
@@ -151,13 +159,25 @@ async def open_permission(connection: Connection, user_id: UUID, new: NewPermiss
     await connection.execute(OPEN, values)
 
 
-async def add_missing(connection: Connection, user_id: UUID, access_id: str | None = None) -> None:
-    """Of one access, or of all."""
-    await connection.execute(ADD_MISSING, {"user": user_id, "access": access_id})
+async def add_missing(connection: Connection, user_id: UUID) -> None:
+    """Of all accesses of a user, in a transaction."""
+    cursor = await connection.execute(LIST_MISSING, [user_id])
+    for access_id in sorted(row[0] for row in await cursor.fetchall()):
+        if await lock_access(connection, user_id, access_id):
+            await add_missing_of(connection, user_id, access_id)
+
+
+async def add_missing_of(connection: Connection, user_id: UUID, access_id: str) -> None:
+    """The caller has locked the access."""
+    await connection.execute(ADD_MISSING, [user_id, access_id])
 
 
 async def end_left_behind(connection: Connection, user_id: UUID) -> None:
-    await connection.execute(END_LEFT_BEHIND, [user_id])
+    """In a transaction. A row that somebody holds is being ended, or opened anew."""
+    cursor = await connection.execute(LOCK_LEFT_BEHIND, [user_id])
+    found = [row[0] for row in await cursor.fetchall()]
+    if found:
+        await connection.execute(END_LEFT_BEHIND, [user_id, found])
 
 
 async def end_permission(

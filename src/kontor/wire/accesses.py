@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.accesses import AccessStatus, Notice, NoticeKind
-from kontor.domain.cleaning import clean_text
+from kontor.domain.cleaning import require_text
 from kontor.domain.sca import MediumClass
 from kontor.domain.sca import ScaMedium as DomainMedium
 from kontor.domain.sca import ScaMethod as DomainMethod
@@ -31,7 +31,7 @@ MEDIUM_CLASSES: dict[MediumClass, MediumWord] = {
 }
 
 
-Zweck = Annotated[str, Meta(max_length=200, description="what the data is used for")]
+Zweck = Annotated[str, Meta(min_length=1, max_length=200, description="what the data is used for")]
 
 # All that is said about an access before the user has chosen accounts in the redirect frontend.
 UNFINISHED = Notice(NoticeKind.SCA_NEEDED)
@@ -101,12 +101,8 @@ class NewAccess(msgspec.Struct):
     zweck: Zweck | None = None
     nutzungBis: Annotated[date, Meta(description="last day; then all data is erased")] | None = None  # noqa: N815
 
-    @property
-    def purpose(self) -> str | None:
-        """Without characters that no text has."""
-        return None if self.zweck is None else clean_text(self.zweck) or None
-
-    def to_request(self) -> AccessRequest:
+    def to_request(self, access_id: str) -> AccessRequest:
+        """Raises InvalidError for a purpose without a word."""
         selected = tuple(self.selectedBankProducts) if isinstance(self.selectedBankProducts, list) else None
         return AccessRequest(
             self.providerId,
@@ -115,7 +111,7 @@ class NewAccess(msgspec.Struct):
             selected,
             lifts_selection=self.selectedBankProducts is None,
             wants_statements=self.kontoauszuege,
-            purpose=self.purpose,
+            purpose=None if self.zweck is None else require_text(self.zweck, f"{access_id}.zweck"),
             usable_until=self.nutzungBis,
         )
 

@@ -6,9 +6,10 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from kontor.domain.cleaning import require_text
 from kontor.domain.credit_files import FileBooking, ReviewEntry, ReviewRequest, ReviewStatus
 from kontor.services.credit_files import WantedCorrection
-from kontor.wire.credit_files import REVIEWS, ReviewWord, SystemName, clean_field
+from kontor.wire.credit_files import REVIEWS, ReviewWord, SystemName
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.products import Amount
 from kontor.wire.relations import Relation
@@ -46,7 +47,7 @@ class NewPruefung(msgspec.Struct):
 
     @property
     def comment(self) -> str:
-        return clean_field(self.kommentar, "kommentar")
+        return require_text(self.kommentar, "kommentar")
 
 
 class NewPruefungswunsch(msgspec.Struct):
@@ -54,7 +55,7 @@ class NewPruefungswunsch(msgspec.Struct):
 
     @property
     def comment(self) -> str:
-        return clean_field(self.kommentar, "kommentar")
+        return require_text(self.kommentar, "kommentar")
 
 
 class Pruefungswunsch(msgspec.Struct):

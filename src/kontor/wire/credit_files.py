@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kontor.analysis.credit_files import compute_figures
-from kontor.domain.cleaning import clean_text
+from kontor.domain.cleaning import require_text
 from kontor.domain.credit_files import (
     AccountGap,
     CreditFigures,
@@ -24,7 +24,6 @@ from kontor.domain.credit_files import (
     Sources,
     TagCorrection,
 )
-from kontor.domain.errors import InvalidError
 from kontor.services.analyses import Facts
 from kontor.wire.canonical_json import canonicalize
 from kontor.wire.completeness import GAP_WORDS, GapWord
@@ -70,14 +69,6 @@ REVIEWS: dict[ReviewResult, ReviewWord] = {
 Zweck = Annotated[str, Meta(min_length=1, max_length=200, description="what the file is for")]
 
 
-def clean_field(text: str, field: str) -> str:
-    """Without characters that no text has."""
-    cleaned = clean_text(text).strip()
-    if not cleaned:
-        raise InvalidError("expected a text in printable characters", field)
-    return cleaned
-
-
 class NewKreditakte(msgspec.Struct):
     zweck: Zweck
     freigabe: Annotated[
@@ -94,7 +85,7 @@ class NewKreditakte(msgspec.Struct):
 
     @property
     def purpose(self) -> str:
-        return clean_field(self.zweck, "zweck")
+        return require_text(self.zweck, "zweck")
 
 
 SystemName = Annotated[str, Meta(description="a category of the tree `CATEGORIES`", examples=["HOUSING_RENT"])]

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from uuid import uuid4
 
@@ -81,6 +82,9 @@ def test_purpose_and_last_day_are_optional_and_can_be_changed_later(customer):
     ("change", "word"),
     [
         ({"zweck": "x" * 201}, "zweck"),
+        ({"zweck": ""}, "zweck"),
+        ({"zweck": " \t\u00a0"}, ".zweck: expected a text in printable characters"),
+        ({"zweck": "\x00"}, ".zweck: expected a text in printable characters"),
         ({"zweck": 7}, "zweck"),
         ({"nutzungBis": "soon"}, "nutzungBis"),
         ({"nutzungBis": (TODAY - timedelta(days=2)).isoformat()}, "nutzungBis"),
@@ -224,6 +228,83 @@ def test_accesses_that_the_previous_version_has_added_or_deleted_are_told_rightl
     assert (ended["status"], ended["geloescht"]) == (
         "WIDERRUFEN", {"produkte": 0, "umsaetze": 0, "zugangsdaten": 0},
     )  # fmt: skip
+
+
+def read_while(customer, owner, change):
+    """The list that is read from the moment on when `change` has begun; it waits, or was answered before the end."""
+    with ThreadPoolExecutor(1) as pool:
+        with owner.transaction():
+            change()
+            reading = pool.submit(customer.read, PERMISSIONS)
+            wait_for(lambda: reading.done() or count_waiting(owner) > 0, bool)
+        return reading.result()
+
+
+def count_waiting(owner):
+    """Connections that wait for this one."""
+    text = "select count(*) from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))"
+    return owner.execute(text).fetchone()[0]
+
+
+def test_an_access_that_is_deleted_while_its_missing_permission_is_added_leaves_one_row(customer, owner):
+    """An insert that waits for the deletion would add a row for an access that is gone."""
+    access_id = customer.add_complete("leer")
+    here = [customer.reference, access_id]
+    owner.execute("delete from permissions where user_id = %s and access_id = %s", here)
+
+    def delete():
+        owner.execute("select 1 from accesses where user_id = %s and id = %s for update", here)
+        owner.execute(
+            "insert into permissions (user_id, id, access_id, provider_id, began_at)"
+            " select user_id, gen_random_uuid(), id, provider_id, created_at from accesses"
+            " where user_id = %s and id = %s",
+            here,
+        )
+        owner.execute(
+            "update permissions set ended_at = now(), ended_as = 'WITHDRAWN', is_bank_told = false,"
+            " products_erased = 1, transactions_erased = 0, credentials_erased = 1"
+            " where user_id = %s and access_id = %s",
+            here,
+        )
+        owner.execute("delete from accesses where user_id = %s and id = %s", here)
+
+    [permission] = read_while(customer, owner, delete)
+    assert (permission["status"], permission["geloescht"]["produkte"]) == ("WIDERRUFEN", 1)
+    assert customer.read(PERMISSIONS) == [permission]
+
+
+def test_an_access_that_is_added_again_while_its_former_permission_is_ended_keeps_purpose_and_last_day(customer, owner):
+    access_id = customer.add_complete("leer")
+    here = [customer.reference, access_id]
+    owner.execute("create temp table kept as select * from accesses where user_id = %s and id = %s", here)
+    owner.execute("delete from accesses where user_id = %s and id = %s", here)  # by the previous version
+
+    def add_again():
+        owner.execute("insert into accesses select * from kept")
+        owner.execute(
+            "update permissions set purpose = 'Haushaltsbuch', usable_until = %s where user_id = %s and access_id = %s",
+            [SOON, *here],
+        )
+
+    read_while(customer, owner, add_again)
+    permission = only(customer)
+    assert (permission["status"], permission["zweck"], permission["bis"]) == ("AKTIV", "Haushaltsbuch", SOON)
+
+
+def test_missing_permissions_are_added_in_the_order_in_which_accesses_are_locked(customer, owner):
+    """Another transaction holds the first access and then takes the second: neither waits for the other."""
+    first, second = sorted(customer.add_complete("leer") for _ in range(2))
+    owner.execute("delete from permissions where user_id = %s", [customer.reference])
+    lock = "select 1 from accesses where user_id = %s and id = %s for update"
+
+    with ThreadPoolExecutor(1) as pool:
+        with owner.transaction():
+            owner.execute(lock, [customer.reference, first])
+            reading = pool.submit(customer.read, PERMISSIONS)
+            wait_for(lambda: count_waiting(owner), bool)
+            owner.execute(f"{lock} nowait", [customer.reference, second])
+        found = {permission["zugangId"]: permission["status"] for permission in reading.result()}
+    assert found == {first: "AKTIV", second: "AKTIV"}
 
 
 def test_withdrawal_is_in_the_audit_trail_and_the_history_in_the_export(customer):

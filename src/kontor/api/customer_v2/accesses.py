@@ -123,9 +123,9 @@ async def add_accesses(call: Call) -> Answer:
         if new_id is not None:
             if body[new_id].kontoauszuege:
                 raise HttpError(400, f"{new_id}.kontoauszuege: can be set once the access is added")
-            options = _make_options(call, new_id, body[new_id].to_request(), query.language)
+            options = _make_options(call, new_id, body[new_id].to_request(new_id), query.language)
             return await redirect_user(call, UseCase.CREATE_ACCOUNT, new_id, query.callbackUrl, address, options)
-    requests = {access_id: new_access.to_request() for access_id, new_access in body.items()}
+    requests = {access_id: new_access.to_request(access_id) for access_id, new_access in body.items()}
     try:
         wait = await call.services.accesses.add_accesses(
             call.principal, requests, refresh=query.refresh, is_attended=address is not None

@@ -1,5 +1,6 @@
 """Consent: strong customer authentication for an access, and its renewal."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import msgspec
@@ -87,7 +88,7 @@ async def start_consent(call: Call) -> Answer:
     options = ConsentOptions(address, query.callbackUrl, query.queryTanSettings, query.history)
     try:
         view = await call.services.consents.start_consent(
-            call.principal, access_id, None if request is None else request.to_request(), options
+            call.principal, access_id, None if request is None else request.to_request(access_id), options
         )
     except IncompleteCredentialsError as error:
         raise HttpError(400, error.message, messages=[show_notice(error.notice)]) from None
@@ -101,16 +102,21 @@ async def _redirect(
 
     Of an access that is customer data the selection changes at once, as for any other tenant.
     """
-    selected = None
+    options = FormOptions(query.queryTanSettings, query.history, None, query.language)
     is_confirmed = await call.services.accesses.is_confirmed(call.principal, access_id)
     if new_access is not None:
         refuse_credentials(access_id, new_access)
-        request = new_access.to_request()
+        request = new_access.to_request(access_id)
         if is_confirmed:
             await call.services.accesses.store_access(call.principal, access_id, request)
         else:
-            selected = request.selected_products
-    options = FormOptions(query.queryTanSettings, query.history, selected, query.language)
+            call.services.accesses.permissions.check_usable_until(request.usable_until, f"{access_id}.nutzungBis")
+            options = replace(
+                options,
+                selected_products=request.selected_products,
+                purpose=request.purpose,
+                usable_until=request.usable_until,
+            )
     use_case = UseCase.AUTHENTICATE_ACCOUNT if is_confirmed else UseCase.CREATE_ACCOUNT
     return await redirect_user(call, use_case, access_id, query.callbackUrl, address, options)
 

@@ -76,9 +76,12 @@ async def add_import(call: Call) -> Answer:
         if not query.preview:
             raise
         return json_answer(show_unknown(error))
+    uses = call.services.accesses.permissions.uses
+    if not query.preview:
+        uses.forget(owner.user_id)
+    await uses.note(call.principal, access_id)  # what is stored already is told in both cases
     if query.preview:
         return json_answer(show_preview(imported))
-    call.services.accesses.permissions.uses.forget(owner.user_id)
     shown = show_stored(imported, call.urls)
     return json_answer(shown, 201, {"Location": call.urls.import_result(shown.id)})
 

@@ -25,11 +25,15 @@ from kontor.console.connecting import (
     ConsentStatus,
     can_connect,
     encrypt,
+    find_agreed_problems,
+    list_agreed,
     list_own,
+    read_agreed,
     read_choice,
     read_consent,
     read_health,
     read_healths,
+    write_agreed,
 )
 from kontor.console.gateway import segment, together
 from kontor.console.sessions import read_dialogue
@@ -96,8 +100,12 @@ async def _describe_fields(
     values: Mapping[str, str] | None = None,
     problems: Mapping[str, str] | None = None,
     refusal: str | None = None,
+    agreed: Mapping[str, str] | None = None,
 ) -> Facts:
-    """`refusal` is what the bank said to the last attempt, as a word. Of what was entered only secrets are dropped."""
+    """`refusal` is what the bank said to the last attempt, as a word. Of what was entered only secrets are dropped.
+
+    `agreed` is what was entered for the permission, about which only a new bank is asked.
+    """
     statistics = await find_or_none(visit.api, f"/providers/v2/{segment(provider['id'])}/statistics")
     fields = [
         {
@@ -115,6 +123,8 @@ async def _describe_fields(
         "provider": read_choice(provider, visit.texts),
         "login_hint": provider["authenticationInfo"].get("loginHint"),
         "fields": fields,
+        "agreed": [] if bank else list_agreed(agreed or {}, problems or {}),
+        "today": visit.today,
         "access_id": access_id,
         "bank": bank,
         "health": read_health(statistics),
@@ -132,12 +142,13 @@ async def send(visit: Visit, form: Form) -> Facts | None:
     is_change = field_of(form, "is_change") == "yes"
     bank = await _find_bank(visit, access_id) if is_change else None
     values = _read_values(provider, form)
-    problems = _find_problems(provider, values)
+    agreed = {} if is_change else read_agreed(form)
+    problems = _find_problems(provider, values) | find_agreed_problems(agreed, visit.today)
     refusal = None
     if not problems:
-        refusal = await _ask_bank(visit, provider, access_id, values)
+        refusal = await _ask_bank(visit, provider, access_id, values, agreed)
     return await _describe_fields(
-        visit, provider, access_id, bank=bank, values=values, problems=problems, refusal=refusal
+        visit, provider, access_id, bank=bank, values=values, problems=problems, refusal=refusal, agreed=agreed
     )
 
 
@@ -160,10 +171,13 @@ def _find_problems(provider: Provider, values: Mapping[str, str]) -> dict[str, s
     return problems
 
 
-async def _ask_bank(visit: Visit, provider: Provider, access_id: str, values: Mapping[str, str]) -> str:
+async def _ask_bank(
+    visit: Visit, provider: Provider, access_id: str, values: Mapping[str, str], agreed: Mapping[str, str]
+) -> str:
     """On to the bank's questions, or to the accounts. What the bank refused, as a word."""
     encrypted = await together(*(encrypt(visit.api, value) for value in values.values()))
-    wanted = {"providerId": provider["id"], "credentials": dict(zip(values, encrypted, strict=True))}
+    credentials = dict(zip(values, encrypted, strict=True))
+    wanted = {"providerId": provider["id"], "credentials": credentials} | write_agreed(agreed)
     try:
         await begin_dialogue(visit, access_id, {access_id: wanted})
     except ApiError as error:

@@ -24,7 +24,7 @@ async def delete_access_data(
     if access is None:
         return False
     if access.is_confirmed:
-        await permissions.add_missing(connection, user_id, access_id)
+        await permissions.add_missing_of(connection, user_id, access_id)
         await permissions.end_permission(connection, user_id, access_id, ended_as)
     else:
         await permissions.drop_permission(connection, user_id, access_id)

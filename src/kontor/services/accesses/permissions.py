@@ -44,7 +44,7 @@ class Permissions:
     async def list_permissions(self, principal: Principal) -> list[PermissionView]:
         """Those of two years, the oldest first."""
         user_id = user_of(principal)
-        async with self._database.connect(principal.user_id) as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             await permissions.add_missing(connection, user_id)
             await permissions.end_left_behind(connection, user_id)
             return [self._view(found) for found in await permissions.list_permissions(connection, user_id)]

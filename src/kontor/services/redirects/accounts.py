@@ -21,8 +21,9 @@ from kontor.services.accesses import Accesses, delete_access_data
 from kontor.services.fetching import FetchResults
 from kontor.services.redirects.dialogues import MAX_WRONG_LOGINS
 from kontor.services.redirects.sessions import FormSessions, end_session, record
-from kontor.storage import accesses, dialogues, products, redirects
+from kontor.storage import accesses, dialogues, permissions, products, redirects
 from kontor.storage.database import Connection, Database
+from kontor.storage.permissions import NewPermission
 from kontor.storage.retries import retry_conflicts
 
 
@@ -154,7 +155,10 @@ class FormAccounts:
     async def _take_over(
         connection: Connection, session: FormSession, before: FormSession, access: Access
     ) -> FormSession:
-        await accesses.set_form_session(connection, user_of(session.principal), access.id, session.id)
+        user_id, options = user_of(session.principal), session.options
+        await accesses.set_form_session(connection, user_id, access.id, session.id)
+        new = NewPermission(access.id, purpose=options.purpose, usable_until=options.usable_until)
+        await permissions.open_permission(connection, user_id, new)
         return replace(
             session,
             provider_id=access.provider_id,
