@@ -265,7 +265,7 @@ def test_purpose_and_last_day_are_optional_and_shown_with_the_permission(console
     last = (date.today() + timedelta(days=30)).isoformat()  # noqa: DTZ011 (a day ahead of any time zone's today)
     with console_site.visit(customer) as visitor:
         page = html.unescape(visitor.get(f"{CONNECT}?provider={DEMO_BANK}").text)
-        assert all(word in page for word in ('name="purpose"', 'name="until"', "Wofür (freiwillig)"))
+        assert all(word in page for word in ('name="purpose"', 'name="until"', "Zweck (optional)"))
         for purpose, until in (("", ""), (" \t ", " "), ("Haushaltsbuch <für zwei>", last)):
             page = visitor.get(f"{CONNECT}?provider={DEMO_BANK}").text
             answer = log_in(visitor, page, f"leer+{new_id()[:8]}", "demo", purpose=purpose, until=until)
@@ -283,7 +283,7 @@ def test_a_last_day_that_is_over_is_told_and_the_bank_not_asked(console_site, cu
         page = visitor.get(f"{CONNECT}?provider={DEMO_BANK}").text
         answer = log_in(visitor, page, "leer", "demo", purpose="Haushaltsbuch", until=until)
         text = html.unescape(answer.text)
-        assert "Bitte wählen Sie bei „Nutzen bis (freiwillig)“ einen Tag ab heute." in text
+        assert "Bitte wählen Sie bei „Nutzen bis (optional)“ einen Tag ab heute." in text
         assert 'value="Haushaltsbuch"' in text
         assert customer.read(ACCESSES) == {}
 

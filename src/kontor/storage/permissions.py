@@ -60,15 +60,16 @@ ADD_MISSING = """
     where a.user_id = %s and a.id = %s
     on conflict (user_id, access_id) where ended_at is null do nothing
 """
-IS_LEFT_BEHIND = """
-    p.user_id = %s and p.ended_at is null
+LOCK_LEFT_BEHIND = """
+    select p.id from permissions p where p.user_id = %s and p.ended_at is null
         and not exists (select 1 from accesses a where a.user_id = p.user_id and a.id = p.access_id)
+    for update of p skip locked
 """
-LOCK_LEFT_BEHIND = f"select p.id from permissions p where {IS_LEFT_BEHIND} for update of p skip locked"
-END_LEFT_BEHIND = f"""
+END_LEFT_BEHIND = """
     update permissions p set ended_at = now(), ended_as = 'WITHDRAWN', is_bank_told = false, products_erased = 0,
         transactions_erased = 0, credentials_erased = 0
-    where {IS_LEFT_BEHIND} and p.id = any(%s)
+    where p.user_id = %s and p.ended_at is null and p.id = any(%s)
+        and not exists (select 1 from accesses a where a.user_id = p.user_id and a.id = p.access_id)
 """
 # With what the bank can be told by, where the protocol of the channel has a message for it.
 END = """
