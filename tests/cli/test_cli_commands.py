@@ -276,6 +276,7 @@ def test_help_names_every_command_with_a_summary(kontor):
         ("api-key delete NAME 00000000-0000-0000-0000-000000000000", "The tenant NAME has no such API key."),
         ("key list nobody", "There is no tenant named nobody."),
         ("key rotate nobody", "There is no tenant named nobody."),
+        ("key rotate-data-keys nobody", "There is no tenant named nobody."),
         ("key certificate nobody", "There is no"),
         ("key rewrap /nowhere/new.key", "The system says: No such file or directory (/nowhere/new.key)."),
         ("audit list nobody", "There is no tenant named nobody."),

@@ -136,6 +136,17 @@ def test_the_key_is_named_by_its_thumbprint_and_needs_no_token(shared):
         assert "d" not in key
 
 
+async def test_after_a_new_key_files_signed_before_and_afterwards_are_verified(debtor, services):
+    before = debtor.get(create(debtor)).text
+    made = await services.key_rotation.replace_signing_key()
+    after = debtor.get(create(debtor)).text
+    for text in (before, after):
+        verify(debtor, text, canonicalize(text))
+    signed_by = [json.loads(decode(json.loads(text)["signatur"].split(".")[0]))["kid"] for text in (before, after)]
+    assert signed_by[0] != signed_by[1] == made
+    assert debtor.http.get("/.well-known/jwks.json").json()["keys"][0]["kid"] == made
+
+
 def test_the_same_data_gives_the_same_document_but_for_id_and_time(debtor):
     first, second = (debtor.read(create(debtor)) for _ in range(2))
     for shown in (first, second):

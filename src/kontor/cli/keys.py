@@ -78,6 +78,13 @@ def rotate_data_keys(
         raise ConflictError("Some values open with no key; they stay as they are. The log names users and columns.")
 
 
+@key.command(name="rotate-signing")
+def rotate_signing_key(*, as_json: AsJson = False) -> None:
+    """Sign credit files with a new key from now on. Files signed before can still be checked."""
+    made = use_services(lambda services: services.key_rotation.replace_signing_key())
+    show_facts({"id": made}, as_json=as_json)
+
+
 @key.command(name="certificate")
 def show_certificate(tenant: str) -> None:
     """Print a tenant's certificate (PEM)."""

@@ -52,6 +52,12 @@ async def load_signing_key(connection: Connection, master: SealingKey) -> Ed2551
     return key
 
 
+async def replace_signing_key(connection: Connection, master: SealingKey) -> bytes:
+    """The next document is signed with a new one. Returns its public half; those before stay."""
+    await connection.execute("delete from system_keys where name = %s", [SIGNING])
+    return (await load_signing_key(connection, master)).public_key().public_bytes_raw()
+
+
 async def list_signing_keys(connection: Connection) -> list[Ed25519PublicKey]:
     """All that were ever used, the newest first."""
     cursor = await connection.execute("select public_key from signing_keys order by created_at desc, public_key")

@@ -5,10 +5,12 @@ from datetime import datetime
 from uuid import UUID
 
 import structlog
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from kontor.services.security import auditing
+from kontor.services.security.signatures import describe_key
 from kontor.services.security.vault import STATEMENT, digest_file, name_place, name_tenant_place
-from kontor.storage import data_key_rotation, keys
+from kontor.storage import data_key_rotation, keys, system_keys
 from kontor.storage.data_key_rotation import SEALED_COLUMNS, OldValue, SealedColumn, WrappingKey
 from kontor.storage.database import Connection, Database
 from kontor.storage.keys import DataKey, KeyUnusableError, SealingKey, generate_key
@@ -64,6 +66,14 @@ class KeyRotation:
                 break
             after = found[-1]
         return rotated
+
+    async def replace_signing_key(self) -> str:
+        """For credit files from now on. Those signed before are still checked by the key before. Returns the new id."""
+        async with self._database.transaction() as connection:
+            public = await system_keys.replace_signing_key(connection, self._master)
+            key_id = describe_key(Ed25519PublicKey.from_public_bytes(public)).id
+            await auditing.record(connection, None, auditing.OPERATOR, "key.rotate", f"signing key {key_id}")
+        return key_id
 
     # Keys
 
