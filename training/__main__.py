@@ -15,7 +15,8 @@ does not list is refused.
 The model learns from generated bookings (each keyword and partner of the lexicon in several made-up settings, and the
 demo bank's people, who never share a login with those of the tests) and from the labelled files, as `kontor evaluate`
 reads them. The confidences are fitted on the labelled files that the manifest names for it, and on the demo bank's
-truth: each labelled booking by a model that has not seen it. They are cross-validated.
+truth: each labelled booking by a model that has not seen it, and once more without its partner in the lexicon, as a
+merchant is that nobody wrote down. They are cross-validated.
 """
 
 import argparse
@@ -23,7 +24,6 @@ import sys
 from pathlib import Path
 
 from kontor.analysis.tagging.category_models import CategoryModel
-from kontor.analysis.tagging.taggers import make_tagger
 from training.confidences import fit_confidences
 from training.models import digest_rows, train
 from training.samples import read_sources
@@ -45,8 +45,8 @@ def main() -> None:
     if not options.keep_model:
         rows = sources.list_rows()
         train(rows).save(options.target, digest_rows(rows))
-    taggers = [make_tagger(CategoryModel(*train(sources.list_rows(half)))) for half in (1, 0)]
-    fit_confidences(sources.samples, (taggers[0], taggers[1]), options.target)
+    models = [CategoryModel(*train(sources.list_rows(half))) for half in (1, 0)]
+    fit_confidences(sources.samples, (models[0], models[1]), options.target)
 
 
 if __name__ == "__main__":

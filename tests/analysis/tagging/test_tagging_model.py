@@ -4,9 +4,10 @@ from array import array
 from importlib.resources import files
 
 import pytest
+from training.logistic import count_cells, fit
 
 from kontor.analysis.tagging import load_tagger
-from kontor.analysis.tagging.calibrating import count_cells, fit, score_cell
+from kontor.analysis.tagging.calibrating import score_cell
 from kontor.analysis.tagging.category_models import (
     BITS,
     MOST_GRAMS,

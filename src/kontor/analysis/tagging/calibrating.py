@@ -2,11 +2,11 @@
 
 A decision is described by a few small numbers (`Cell`): which kinds of evidence carried it, how heavy they were, and
 how close the runner-up came. A logistic model over these, fitted on bookings whose truth is known, gives the
-probability; its coefficients are in `data/model/confidences.json`. `fit` makes them.
+probability; its coefficients are in `data/model/confidences.json`, which `python -m training` writes.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from math import exp
@@ -24,33 +24,6 @@ def score_cell(cell: Cell, coefficients: Coefficients) -> float:
     for feature in cell:
         total += coefficients.get(feature, 0.0)
     return min(HIGHEST, max(LOWEST, 1 / (1 + exp(-total))))
-
-
-def fit(counts: Mapping[Cell, tuple[int, int]], rounds: int = 4000, penalty: float = 0.6) -> dict[str, float]:
-    """Coefficients by gradient steps over cells (how many were right of how many). Same counts, same result."""
-    features = sorted({feature for cell in counts for feature in cell})
-    values = dict.fromkeys(["", *features], 0.0)
-    squares = dict.fromkeys(values, 1.0)
-    for _ in range(rounds):
-        slopes = {feature: penalty * value if feature else 0.0 for feature, value in values.items()}
-        for cell, (right, total) in counts.items():
-            logit = values[""] + sum(values[feature] for feature in cell)
-            error = total / (1 + exp(-max(-30.0, min(30.0, logit)))) - right
-            slopes[""] += error
-            for feature in cell:
-                slopes[feature] += error
-        for feature, slope in slopes.items():
-            squares[feature] = 0.99 * squares[feature] + 0.01 * slope * slope
-            values[feature] -= 0.03 * slope / (squares[feature] ** 0.5 + 1e-9)
-    return {feature: round(value, 4) for feature, value in values.items()}
-
-
-def count_cells(samples: Iterable[tuple[Cell, bool]]) -> dict[Cell, tuple[int, int]]:
-    counts: dict[Cell, tuple[int, int]] = {}
-    for cell, is_right in samples:
-        right, total = counts.get(cell, (0, 0))
-        counts[cell] = (right + is_right, total + 1)
-    return counts
 
 
 class Confidences(dict[Cell, float]):

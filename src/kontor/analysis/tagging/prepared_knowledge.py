@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import fields
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import compress
 from operator import attrgetter
 from pathlib import Path
 
@@ -70,16 +71,17 @@ _decode_partner = msgspec.msgpack.Decoder(PartnerRecord).decode
 
 
 class _Head(msgspec.Struct):
-    """All but the records. Lists of words are lines of one text, which is read fastest."""
+    """All but the records. Lists of words are lines of one text, which is read fastest. `words`, `names` and `brands`
+    say of each completion whether it is one, in a byte each: the same strings stand in all of them."""
 
     texts: str
     partner_numbers: dict[str, int]
     codes: tuple[dict[str, tuple[ClueRecord, ...]], dict[str, tuple[ClueRecord, ...]]]
     creditors: dict[str, int]
     completions: str
-    words: str
-    names: str
-    brands: str
+    words: bytes
+    names: bytes
+    brands: bytes
     pattern_ends: bytes
     partner_ends: bytes
 
@@ -150,9 +152,9 @@ def pack_knowledge(knowledge: Knowledge) -> bytes:
         codes=(_split_codes(incoming), _split_codes(outgoing)),
         creditors=knowledge.creditors,
         completions="\n".join(knowledge.completions),
-        words="\n".join(sorted(knowledge.words)),
-        names="\n".join(sorted(knowledge.names)),
-        brands="\n".join(sorted(knowledge.brands)),
+        words=bytes([word in knowledge.words for word in knowledge.completions]),
+        names=bytes([word in knowledge.names for word in knowledge.completions]),
+        brands=bytes([word in knowledge.brands for word in knowledge.completions]),
         pattern_ends=_find_ends(patterns),
         partner_ends=_find_ends(partners),
     )
@@ -179,6 +181,7 @@ def open_knowledge(file: Path) -> Knowledge:
     if len(records) != patterns[-1] + partners[-1]:
         raise ValueError("a part of the records is missing")
     incoming, outgoing = head.codes
+    completions = head.completions.split("\n")
     return Knowledge(
         texts=head.texts.split("\n"),
         patterns=_Patterns(records, patterns),
@@ -186,10 +189,10 @@ def open_knowledge(file: Path) -> Knowledge:
         partner_numbers=head.partner_numbers,
         codes=(_join_codes(incoming), _join_codes(outgoing)),
         creditors=head.creditors,
-        completions=head.completions.split("\n"),
-        words=frozenset(head.words.split("\n")),
-        names=frozenset(head.names.split("\n")),
-        brands=frozenset(head.brands.split("\n")),
+        completions=completions,
+        words=frozenset(compress(completions, head.words)),
+        names=frozenset(compress(completions, head.names)),
+        brands=frozenset(compress(completions, head.brands)),
     )
 
 

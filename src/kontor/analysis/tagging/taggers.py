@@ -9,6 +9,7 @@ from kontor.analysis.tagging.calibrating import Cell, load_confidences
 from kontor.analysis.tagging.category_models import CategoryModel, load_model
 from kontor.analysis.tagging.corrections import Corrections, Kind, Learnt, describe_kind
 from kontor.analysis.tagging.deciding import Decider, Decision
+from kontor.analysis.tagging.knowledge import Knowledge
 from kontor.analysis.tagging.lexicons import find_main, load_rules
 from kontor.analysis.tagging.merchants import MerchantNames
 from kontor.analysis.tagging.partners import list_lines
@@ -123,8 +124,9 @@ def load_tagger() -> Tagger:
     return tagger
 
 
-def make_tagger(model: CategoryModel | None) -> Tagger:
-    rules, knowledge = load_rules(), load_knowledge()
+def make_tagger(model: CategoryModel | None, knowledge: Knowledge | None = None) -> Tagger:
+    """A tagger with the packaged knowledge, or with another."""
+    rules, knowledge = load_rules(), knowledge or load_knowledge()
     lines = list_lines(files("kontor.analysis") / "data" / "trees" / "categories.txt")
     categories = [line.split("|")[1].strip() for line in lines if not line.startswith("@")]
     leaves = [category for category in categories if "_" in category or category == "TAXES"]
