@@ -40,7 +40,8 @@ LEADING_ON = {"alert", "connect_back", "payment_back"}
 NO_PAGES = {"base", "page", "refusal"}
 # Views about one thing; the others are opened by their addresses.
 ABOUT_ONE = (
-    "account", "budget", "consent", "contract", "disclosure", "goal", "payment", "permission", "rule", "transaction",
+    "account", "budget", "consent", "contract", "credit_file", "disclosure", "goal", "payment", "permission", "rule",
+    "transaction",
 )  # fmt: skip
 CUSTOMERS = [
     view for view in VIEWS if not (view.is_operator or view.is_adviser or "{" in view.path or view.name in LEADING_ON)
@@ -93,12 +94,19 @@ def client_of(console_site):
     """A customer of advisers, with something behind each page."""
     customer = new_customer(console_site.advised)
     access_id = customer.add_complete("demo1+pages")
-    scopes = ["sales-triggers", "affordability", "credit-check", "contracts"]
+    scopes = ["sales-triggers", "affordability", "credit-check", "contracts", "credit-bookings"]
     until = (datetime.now(BERLIN).date() + timedelta(days=30)).isoformat()
-    assert customer.post("/customer/v2/freigaben", {"umfang": scopes, "gueltigBis": until}).status_code == 201
+    given = customer.post("/customer/v2/freigaben", {"umfang": scopes, "gueltigBis": until})
+    assert given.status_code == 201
+    file = {"zweck": "Ratenkredit", "freigabe": given.headers["location"].rpartition("/")[2]}
+    assert customer.post("/customer/v2/ai/credit-files", file).status_code == 201
     rule = {"tagTreeItem": {"systemName": "LIVING_GROCERIES"}, "conditions": {"text": "rewe"}, "name": "Markt"}
     assert customer.post("/customer/v2/ai/tagging-rules", rule).status_code in (200, 201)
     return customer, access_id
+
+
+def find_file(customer):
+    return customer.read("/customer/v2/ai/credit-files")[0]["id"]
 
 
 def find_one_of_each(customer, access_id):
@@ -121,7 +129,7 @@ def find_one_of_each(customer, access_id):
     return [
         f"/accounts/{access_id}/{product['id']}", "/budgets/new", "/goals/new", f"/contracts/{contract}",
         f"/disclosures/{disclosure}", f"/transactions/rules/{rule}", f"/payments/single-transfer/{payment}",
-        f"/permissions/{permission}",
+        f"/permissions/{permission}", f"/credit-files/{find_file(customer)}?figure=EINNAHMEN",
         f"/transactions/{access_id}/{product['id']}/{row['id']}", f"/connect/{consent.access_id}/{consent.id}",
     ]  # fmt: skip
 
@@ -138,7 +146,8 @@ def test_every_page_of_a_customer(open_console, console_site, client_of):
 def test_every_page_of_an_adviser(new_console_context, console_site, client_of):
     page = new_console_context().new_page()
     sign_in(page, console_site, make_console_adviser(console_site), "/adviser")
-    paths = [view.path.replace("{customer:str}", client_of[0].reference) for view in ADVISERS]
+    known = {"{customer:str}": client_of[0].reference, "{file:str}": f"{find_file(client_of[0])}?figure=EINNAHMEN"}
+    paths = [re.sub(r"\{\w+:str\}", lambda found: known[found[0]], view.path) for view in ADVISERS]
     look_at(page, [console_site.url + path for path in paths])
 
 

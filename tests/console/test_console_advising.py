@@ -123,7 +123,7 @@ def test_an_adviser_opens_what_is_shared_and_the_customer_sees_who_read_what(con
         page = text_of(visitor.get("/console/adviser"))
         assert f"/console/adviser/{client_of.reference}" in page
         assert adviser.reference in page
-        assert read_menu(page) == ["/console/adviser"]
+        assert read_menu(page) == ["/console/adviser", "/console/credit-reviews"]
         customer = f"/console/adviser/{client_of.reference}"
         assert "wird protokolliert" in text_of(visitor.get(customer))
         number = client_of.read(DISCLOSURES)[0]["id"]

@@ -25,8 +25,8 @@ CONSOLE = Path(kontor.console.__file__).parent
 NEW = sorted(set(OWN) - set(REVIEWED_LANGUAGES))
 # Pages for operators, advisers and developers are in German and English.
 ONLY_REVIEWED = re.compile(
-    r"ops|operator_sign_in\.|customer|quickstart\.|affordability\.|triggers\.|nav\.(ops|customers|triggers|affordability)"
-    r"|notices\.(replayed|access_|job_)"
+    r"ops|operator_sign_in\.|customer|credit_review|quickstart\.|affordability\.|triggers\."
+    r"|nav\.(ops|customers|credit_reviews|triggers|affordability)|notices\.(replayed|access_|job_|credit_file_reviewed)"
 )
 # Shown on customers' pages; those of spans of time are written by the console itself.
 TREES_OF_CUSTOMERS = (

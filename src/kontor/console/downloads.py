@@ -24,11 +24,12 @@ class Download(ASGIResponse):
         path: str,
         query: dict[str, str],
         refuse: Refuse,
+        accept: str | None = None,
     ) -> None:
         super().__init__()
         self._api = api
         self._refuse = refuse
-        self._scope = make_scope(request, token, base_url, path, query)
+        self._scope = make_scope(request, token, base_url, path, query, accept)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused = False
@@ -44,10 +45,14 @@ class Download(ASGIResponse):
         await self._api(self._scope, receive, pass_on)
 
 
-def make_scope(request: AnyRequest, token: str, base_url: str, path: str, query: dict[str, str]) -> Any:
+def make_scope(
+    request: AnyRequest, token: str, base_url: str, path: str, query: dict[str, str], accept: str | None = None
+) -> Any:
     """A request of its own, that counts as the browser's."""
     address = urlsplit(base_url)
     headers = [(b"host", address.netloc.encode()), (b"authorization", f"Bearer {token}".encode())]
+    if accept is not None:
+        headers.append((b"accept", accept.encode()))
     forwarded = request.headers.get("x-forwarded-for")
     if forwarded is not None:
         headers.append((b"x-forwarded-for", forwarded.encode("latin-1")))

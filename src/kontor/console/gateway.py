@@ -14,10 +14,12 @@ from decimal import Decimal
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
+import httpx
 import msgspec
 
 from kontor.console.api_texts import load_api_texts
 from kontor.domain.languages import DEFAULT_LANGUAGE, FALLBACK_LANGUAGE, REVIEWED_LANGUAGES
+from kontor.pages.browser import AnyRequest
 from kontor_client import Answer, AsyncKontor
 
 T = TypeVar("T")
@@ -60,6 +62,19 @@ class RecordedCall:
         if self.has_file:
             lines += ["-H 'Content-Type: application/octet-stream'", '--data-binary "@$file"']
         return " \\\n  ".join(lines)
+
+
+class ForwardingTransport(httpx.AsyncBaseTransport):
+    """Passes on what a proxy in front of us said about the browser, which the API judges for itself."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport, request: AnyRequest) -> None:
+        self._inner = inner
+        self._forwarded = request.headers.get("x-forwarded-for")
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if self._forwarded is not None:
+            request.headers["X-Forwarded-For"] = self._forwarded
+        return await self._inner.handle_async_request(request)
 
 
 class Gateway:

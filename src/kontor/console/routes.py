@@ -16,7 +16,7 @@ from kontor.config import Settings
 from kontor.console import app_files
 from kontor.console.clients import read_clients, read_sample
 from kontor.console.downloads import Download
-from kontor.console.gateway import Gateway, segment
+from kontor.console.gateway import ForwardingTransport, Gateway, segment
 from kontor.console.rendering import (
     allow_form_host,
     choose_texts,
@@ -72,6 +72,8 @@ def make_routes(settings: Settings, get_api: Callable[[], ASGIApp]) -> list[HTTP
         ("GET", f"{BASE}/statements/{{access:str}}/{{product:str}}/{{statement:str}}", console.download_statement),
         ("GET", f"{BASE}/contracts/{{contract:str}}/cancellation", console.download_cancellation),
         ("GET", f"{BASE}/debits/{{debit:str}}/letter", console.download_debit_return),
+        ("GET", f"{BASE}/credit-files/{{file:str}}/pdf", console.download_credit_file),
+        ("GET", f"{BASE}/credit-reviews/{{file:str}}/pdf", console.download_credit_file),
         ("GET", f"{BASE}/assets/{{name:str}}", load_assets().serve),
         ("GET", app_files.WORKER, app_files.serve_worker),
         ("GET", app_files.MANIFEST, app_files.serve_manifest),
@@ -297,7 +299,16 @@ class Console:
         path = f"/customer/v2/lastschriften/{segment(str(request.path_params['debit']))}/rueckgabe"
         return await self._download(request, path, read_query(request), f"{BASE}/contracts")
 
-    async def _download(self, request: AnyRequest, path: str, query: dict[str, str], page: str) -> ASGIResponse:
+    async def download_credit_file(self, request: AnyRequest) -> ASGIResponse:
+        """As PDF, for the customer or for an adviser."""
+        file = segment(str(request.path_params["file"]))
+        page = request.url.path.removesuffix("/pdf")
+        path = "/adviser/v2" if page.startswith(f"{BASE}/credit-reviews/") else "/customer/v2/ai"
+        return await self._download(request, f"{path}/credit-files/{file}", {}, page, "application/pdf")
+
+    async def _download(
+        self, request: AnyRequest, path: str, query: dict[str, str], page: str, accept: str | None = None
+    ) -> ASGIResponse:
         """A file of the API; `page` is where somebody gets who has to sign in first."""
         session = await self._find_session(request, is_operator=False)
         if session is None:
@@ -308,7 +319,7 @@ class Console:
                 return see_other(f"{BASE}/sign-in?next={page}&notice=expired")
             return self.draw_problem(request, "gone" if status == 404 else "bad_request", status)
 
-        return Download(self._get_api(), request, session.token, self._settings.base_url, path, query, refuse)
+        return Download(self._get_api(), request, session.token, self._settings.base_url, path, query, refuse, accept)
 
     # Parts
 
@@ -360,19 +371,6 @@ async def _read_form(request: AnyRequest, view: View) -> tuple[Form, bytes | Non
         return await read_form(request, view.repeatable), None
     fields, files = await read_upload(request, view.largest_file)
     return fields, files.get("file")
-
-
-class ForwardingTransport(httpx.AsyncBaseTransport):
-    """Passes on what a proxy in front of us said about the browser, which the API judges for itself."""
-
-    def __init__(self, inner: httpx.AsyncBaseTransport, request: AnyRequest) -> None:
-        self._inner = inner
-        self._forwarded = request.headers.get("x-forwarded-for")
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        if self._forwarded is not None:
-            request.headers["X-Forwarded-For"] = self._forwarded
-        return await self._inner.handle_async_request(request)
 
 
 def _can_be_opened(path: str) -> bool:
