@@ -1,12 +1,14 @@
 """A person in front of the web form: looks for what a page says in their language, and does what it offers."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, urlsplit
 
 import httpx
 import psycopg
 from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import TimeoutError as TooLongError
 from psycopg.types.json import Jsonb
 
 from banking import ACCESSES, BankCustomer, new_id
@@ -122,10 +124,14 @@ class Form:
         return self
 
     def confirm_at_bank(self, decision: str = "confirm") -> "Form":
-        """To the demo bank's own page, and back from it."""
-        self.at("redirect")
-        self.page.get_by_role("link", name=self.text("redirect.go")).click()
-        expect(self.page.locator("main[data-page=demobank] h1")).to_be_visible()
+        """To the demo bank's own page, and back from it. With JavaScript it goes there by itself after a while."""
+        link = self.page.get_by_role("link", name=self.text("redirect.go"))
+        bank = self.page.locator("main[data-page=demobank] h1")
+        expect(link.or_(bank)).to_be_visible()
+        if not bank.is_visible():
+            with suppress(TooLongError):  # it has gone meanwhile
+                link.click(timeout=5000)
+        expect(bank).to_be_visible()
         self.page.click(f"#bank-{decision}")
         return self
 

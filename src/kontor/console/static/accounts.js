@@ -1,14 +1,13 @@
 // While a bank is still being asked, look every now and then, and show the page anew once it has answered.
 "use strict";
 
-const LOOKS = 30;
-const PAUSE_MS = 2000;
+const PAUSES_MS = [...Array(30).fill(2000), ...Array(120).fill(15000)]; // half an hour in all
 const statesOf = (page) => [...page.querySelectorAll("section.bank")].map((bank) => `${bank.id} ${bank.dataset.state}`).join();
 
 async function watch() {
   const before = statesOf(document);
-  for (let look = 0; look < LOOKS; look += 1) {
-    await new Promise((done) => { setTimeout(done, PAUSE_MS); });
+  for (const pause of PAUSES_MS) {
+    await new Promise((done) => { setTimeout(done, pause); });
     const answer = await fetch(window.location.pathname, { headers: { Accept: "text/html" } });
     if (!answer.ok || answer.redirected) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
