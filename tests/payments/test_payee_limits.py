@@ -10,6 +10,7 @@ from test_payees import CLOSE
 from kontor.domain.payees import name_payee
 from kontor.domain.scopes import CUSTOMER_READ
 from kontor.storage import payees, payments
+from kontor.storage.migrate import read_migrations, split_statements
 
 PAYEES = f"{CUSTOMER}/zahlungsempfaenger"
 OTHER_IBAN = "DE02500105170137075030"
@@ -220,6 +221,18 @@ async def test_a_rule_in_force_is_shown_after_the_last_payment_was_deleted(envir
     assert await list_payees(payer) == [], "no rule is in force, and nothing was paid"
     kept = "select name from payee_limits where user_id = %s"
     assert await environment.execute(kept, payer.principal.user_id) == [(None,)]
+
+
+async def test_the_migration_keeps_the_payees_of_rules_that_were_set_before_it(environment, payer, known):
+    await change(payer, known, limit=50)
+    await environment.execute("update payee_limits set name = null, first_at = null, last_at = null")
+    [migration] = [each for each in read_migrations() if each.name == "payees_with_rules"]
+    [update] = [each for each in split_statements(migration.sql) if each.lstrip().startswith("update")]
+    await environment.execute(update)
+    await age_payments(payer, "10 years 1 day")
+    await run_retention(environment)
+    [payee] = await list_payees(payer)
+    assert (payee["name"], payee["firstUsed"]) == (known["name"], known["firstUsed"])
 
 
 async def test_what_is_left_of_a_hold_counts_after_the_last_payment_was_deleted(environment, payer, known):
