@@ -28,7 +28,7 @@ FIRST_SEED = 2  # numbers of seed 1 drew other requests: all were for a customer
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = make_parser("./dev fuzz --requests", __doc__, "requests")
-    parser.add_argument("--at-once", type=int, default=8, help="connections")
+    parser.add_argument("--at-once", type=int, default=16, help="connections")
     parser.set_defaults(seed=FIRST_SEED)
     options = parser.parse_args(arguments)
     if options.seed < FIRST_SEED:

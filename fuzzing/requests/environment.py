@@ -30,6 +30,7 @@ from kontor_client import Kontor
 
 TENANT = "demo"
 DEMO_BANK = "00000000-0000-0000-0000-000000000000"
+CUSTOMERS = 3  # with few bookings
 FEW_BOOKINGS = ("test_student", "test_products")
 FULL_HISTORY = ("student", "rente")
 # `kontor` with cheap hashing. -P: modules of the tests must not take the place of others.
@@ -53,7 +54,7 @@ class FuzzedService:
         base = read_settings(
             {}, data=self._folder / "database", base_url=self.base_url, log_level="warning", demo=True, demo_bank=True
         )
-        self._settings = replace(attach_embedded(base, database.start()), compute_processes=1, demo_slow_seconds=1)
+        self._settings = replace(attach_embedded(base, database.start()), compute_processes=2, demo_slow_seconds=1)
         migrate_database(self._settings)
         self._start("worker")
         self._start("serve", "--port", str(self.port), "--workers", "1")
@@ -106,11 +107,9 @@ class FuzzedService:
                 "apiKey": [tenant["apiKey"]],
                 "clientLogin": [f"{login['username']}:{login['password']}" for login in (app, admin)],
             }
-            few, full = (earlier.few, earlier.full) if earlier else (None, None)
-            return Worlds(
-                self._make_world(few, manager, app, logins, FEW_BOOKINGS),
-                self._make_world(full, manager, app, logins, FULL_HISTORY),
-            )
+            before = (*earlier.few, earlier.full) if earlier else (None,) * (CUSTOMERS + 1)
+            few = [self._make_world(world, manager, app, logins, FEW_BOOKINGS) for world in before[:-1]]
+            return Worlds(few, self._make_world(before[-1], manager, app, logins, FULL_HISTORY))
 
     def _make_world(
         self,

@@ -4,7 +4,7 @@ import base64
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -35,9 +35,9 @@ class World:
 @dataclass(frozen=True)
 class Worlds:
     """An analysis of a full history takes seconds of processor time, and one of a few bookings milliseconds: nearly
-    all requests are for a customer with few."""
+    all requests are for customers with few. There are several, since each may have eight analyses in progress."""
 
-    few: World
+    few: Sequence[World]
     full: World
 
 
@@ -94,7 +94,7 @@ class Requests:
 
     def draw(self, number: int, worlds: Worlds) -> DrawnRequest:
         draws = random.Random(f"{self._seed} {number}")
-        world = worlds.full if draws.random() < FULL_SHARE else worlds.few
+        world = worlds.full if draws.random() < FULL_SHARE else worlds.few[number % len(worlds.few)]
         operation = draws.choice(self.operations)
         values = Values(draws, self._schemas, world.known)
         headers = self._draw_headers(operation, values, world)

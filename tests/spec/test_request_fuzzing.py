@@ -15,7 +15,7 @@ def make_worlds(shared) -> Worlds:
     logins = [f"{username}:{secret}" for username, secret in (shared.app, shared.admin)]
     known = {"tenant-name": [shared.name], "client-name": ["app"], "role-name": ["customer"]}
     world = World(tokens | {"operatorToken": ["none"], "apiKey": ["none"], "clientLogin": logins}, known)
-    return Worlds(world, world)
+    return Worlds([world], world)
 
 
 async def test_no_generated_request_is_answered_with_5xx(tenant, http):
@@ -42,7 +42,7 @@ def test_few_requests_are_for_a_customer_with_a_full_history(http):
         for name in ("few", "full")
     )
     requests = Requests(http.get("/openapi.json").json(), 2)
-    drawn = [requests.draw(number, Worlds(few, full)) for number in range(2000)]
+    drawn = [requests.draw(number, Worlds([few, few], full)) for number in range(2000)]
     assert 1 <= sum(request.headers.get("Authorization") == "Bearer full" for request in drawn) <= 30
     assert sum(request.headers.get("Authorization") == "Bearer few" for request in drawn) > 1000
 
