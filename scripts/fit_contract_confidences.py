@@ -7,16 +7,21 @@ The people that are published as held out (`evaluation_pages/`) are not among th
 
 import argparse
 import json
+import sys
 from datetime import date
 from pathlib import Path
 
 from kontor.analysis.contracts.confidences import FILE_NAME
-from kontor.analysis.tagging.calibrating import count_cells, fit
 from kontor.cli.contract_confidences import judge_contracts
 from kontor.cli.demo_truths import Tags
 from kontor.connectors.demo.people import PERSONAS
 
-TARGET = Path(__file__).parents[1] / "src/kontor/analysis/contracts" / FILE_NAME
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT)]
+
+from training.logistic import count_cells, fit  # noqa: E402
+
+TARGET = ROOT / "src/kontor/analysis/contracts" / FILE_NAME
 SUFFIXES = ("+fit1", "+fit2")
 DAYS = (date(2024, 8, 6), date(2025, 5, 20), date(2026, 3, 11))
 
