@@ -17,7 +17,7 @@ INTRODUCTION = (
     " customers of the demo bank. One request in 200 is for a customer with a full history, the others are for one with"
     " few bookings; all of seed 1 were for a full history. A 5xx that the document does not declare for the operation"
     " is a finding, and so is no answer at all. It declares one alone: 503 of `/health/ready`, where the database does"
-    " not answer within 2 s."
+    " not answer within 2 s or no compute process can be started."
 )
 KINDS = ("2xx", "3xx", "4xx", "5xx", "none")
 
