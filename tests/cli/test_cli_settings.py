@@ -28,6 +28,7 @@ GIVEN = {
     "otlp_endpoint": ("http://collector:4318", "http://collector:4318"),
     "transport_security": ("max-age=60", "max-age=60"),
     "enable_banking_url": ("https://service.example", "https://service.example"),
+    "console_url": ("https://console.example", "https://console.example"),
     "model_url": ("https://model.example/v1", "https://model.example/v1"),
     "log_level": ("debug", "debug"),
     "log_format": ("text", "text"),

@@ -21,8 +21,8 @@ multiprocessing.set_executable(sys.argv[2])
 run_server(read_settings(), "127.0.0.1", int(sys.argv[1]), 1)
 """
 INTERPRETER = """#!/bin/sh
-case "$*" in *spawn_main*) [ -e {allowed} ] || exit 1;; esac
-exec {python} "$@"
+case "$*" in *spawn_main*) [ -e "{allowed}" ] || exit 1;; esac
+exec "{python}" "$@"
 """
 
 

@@ -79,7 +79,7 @@ def make_visit(error: ApiError) -> Any:
         api=RefusingApi(error),
         request=SimpleNamespace(client=SimpleNamespace(host="10.0.0.1"), headers={}),
         language="de",
-        base_url="http://kontor",
+        own_url="http://kontor",
         today=date(2026, 1, 1),
         path=path.__getitem__,
     )

@@ -44,7 +44,7 @@ TAGS = (
     f"(select json_build_object({TAG_PAIRS}) from transaction_tags g"
     " where g.user_id = $1 and g.product_id = t.product_id and g.transaction_id = t.id)",
 )
-LIMIT_COLUMNS = "id, iban, max_amount, hold_hours, held_until, changed_at"
+LIMIT_COLUMNS = "id, iban, name, max_amount, hold_hours, held_until, first_at, last_at, changed_at"
 CLIENT = ("client", "(select c.name from clients c where c.id = t.client_id)")
 # Transactions are many: they are read product by product in the order of their index.
 TRANSACTIONS = Section(

@@ -20,6 +20,7 @@ WALL_CLOCK = {
     "assistants/handles.py",
     "connectors/enablebanking/tokens.py",
     "connectors/xs2a/oauth.py",
+    "console/sessions.py",
     "demobank/enablebanking/applications.py",
     "services/identity/authorizations.py",
 }
