@@ -59,7 +59,8 @@ def crash(*_):
 )
 def test_a_parser_that_hangs_fills_the_memory_or_raises_something_else_is_a_finding(monkeypatch, reader, problem):
     monkeypatch.setattr(running, "read", reader)
-    monkeypatch.setattr(running, "CPU_SECONDS", 0.3)
+    if reader is hang:  # nobody waits for the others, and a busy machine takes longer for them
+        monkeypatch.setattr(running, "CPU_SECONDS", 0.3)
     batch = run_batch(SEED, range(2))
     assert [finding.number for finding in batch.findings] == [0, 1]
     assert all(finding.problem.startswith(problem) for finding in batch.findings)
