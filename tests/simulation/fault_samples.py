@@ -19,9 +19,9 @@ from payment_faults.plans import Connector, Entrance, Fault, Form, Sca, Scenario
 from payment_faults.processes import run_faults
 
 from kontor.domain.payments import PaymentState
-from kontor.services.payments import payments, recovery
+from kontor.services.payments import ordering, payments, recovery, requests
 from kontor.services.payments.dialogues import PaymentDialogues
-from kontor.services.payments.payments import Payments
+from kontor.services.payments.ordering import PaymentOrdering
 from kontor.services.payments.recovery import PaymentRecovery
 
 SEED = 7
@@ -64,15 +64,16 @@ async def do_nothing(*_: Any, **__: Any) -> int:
 
 def forget_keys() -> list[Any]:
     """Every request is a new order."""
-    make = payments.make_payment
+    make = requests.make_payment
 
     def make_new(principal: Any, debtor: Any, request: Any, *others: Any) -> Any:
         return make(principal, debtor, replace(request, payment_id=None, idempotency_key=None), *others)
 
     return [
-        patch.object(Payments, "_find_existing", find_nothing),
+        patch.object(PaymentOrdering, "find_existing", find_nothing),
+        patch.object(ordering, "make_payment", make_new),
         patch.object(payments, "make_payment", make_new),
-        patch.object(payments.payments, "claim_order", always),
+        patch.object(ordering.payments, "claim_order", always),
     ]
 
 
