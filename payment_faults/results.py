@@ -50,7 +50,7 @@ def make_result(mode: str, fault: Fault, point: str, evidence: Evidence, verdict
 
 
 def find_kind(point: str) -> str:
-    """Of a point such as `after commit of Payments._initiate #1`."""
+    """Of a point such as `after commit of PaymentOrdering._begin #1`."""
     for kind in ("before commit", "after commit", "before write", "after write"):
         if point.startswith(kind):
             return kind.replace("write", "commit")  # a statement outside of a transaction is one, too

@@ -66,7 +66,9 @@ def records(deployment, forms):
 def test_every_commit_and_every_message_of_the_bank_has_its_name(records, form):
     record = records[form]
     names = [entry["name"] for entry in record]
-    for name in ("Payments._initiate", "Payments._answer", "PaymentDialogues._pass_send_guard", "DemoBankBooks.settle"):
+    for name in (
+        "PaymentOrdering._begin", "Payments._answer", "PaymentDialogues._pass_send_guard", "DemoBankBooks.settle",
+    ):  # fmt: skip
         assert f"after commit of {name}" in names
     assert find_unnamed(record, OURS) == []
     guard = names.index("after commit of PaymentDialogues._pass_send_guard")

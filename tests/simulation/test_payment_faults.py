@@ -92,7 +92,7 @@ def test_the_page_counts_what_was_run(tmp_path):
 
 def test_kinds_of_points():
     points = {
-        "after commit of Payments._initiate #1": "after commit",
+        "after commit of PaymentOrdering._begin #1": "after commit",
         "before write of take_lease #1": "before commit",
         "send POST /fints #2": "before send",
         "in flight POST /fints #2": "after send",
