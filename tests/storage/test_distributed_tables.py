@@ -10,6 +10,7 @@ import pytest
 from psycopg import sql
 from test_migration_rules import find_statements
 
+from kontor.domain.errors import NotFoundError
 from kontor.storage import accesses, users
 from kontor.storage.analyses import Question, store_answer
 from kontor.storage.clusters import note_clustered
@@ -210,7 +211,7 @@ async def test_nothing_is_written_for_an_erased_user(two_users, write):
     connection, database, tenant, anna, _ = two_users
     async with database.transaction(anna) as erasing:
         await users.delete_user(erasing, tenant, anna)
-    with suppress(psycopg.errors.ForeignKeyViolation):
+    with suppress(psycopg.errors.ForeignKeyViolation, NotFoundError):
         async with database.transaction(anna) as writing:
             note_clustered(writing)
             await write(writing, anna)

@@ -6,8 +6,10 @@ stores the version with its rows calls `take_version` before they are written (A
 
 from uuid import UUID
 
+from psycopg.errors import ForeignKeyViolation
 from psycopg.pq import TransactionStatus
 
+from kontor.domain.errors import NotFoundError
 from kontor.storage.clusters import require_user
 from kontor.storage.database import Connection, fetch_row, find_versions
 from kontor.storage.lock_order import Lock, note_lock
@@ -25,9 +27,16 @@ RAISE = """
 async def lock_data(connection: Connection, user_id: UUID) -> int:
     """Before several tables of a user are written: all writers take this row first, so that they wait in line.
 
-    Returns the version.
+    Returns the version. Raises NotFoundError for a user who was erased meanwhile.
     """
     note_lock(Lock.DATA_VERSION, user_id)
+    try:
+        return await _lock(connection, user_id)
+    except ForeignKeyViolation:
+        raise NotFoundError("The user was erased meanwhile.") from None
+
+
+async def _lock(connection: Connection, user_id: UUID) -> int:
     row = await fetch_row(connection, LOCK, [user_id])
     if row is None:
         # With nothing stored, as `read_version` says where there is no row.
