@@ -9,7 +9,7 @@ from msgspec import Meta
 from kontor.domain.egress import EgressRow
 
 EgressPurpose = Annotated[
-    Literal["bank", "enable-banking", "webhook", "push", "vault", "tracing", "other"],
+    Literal["bank", "enable-banking", "webhook", "push", "vault", "tracing", "model", "other"],
     Meta(title="OpsEgressPurpose", description="other: nobody asked for it, and it was refused"),
 ]
 
