@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from secrets import token_urlsafe
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from kontor.bootstrap import open_services
 from kontor.demobank.xs2a.dialects import DIALECTS
 from plain_http import plain_client
 from processes import beside, running_server, running_worker
+from secret_search import find_forms, list_forms
 from tenants import create_tenant
 from xs2a_talk import TODAY, running_xs2a_bank
 
@@ -67,8 +69,11 @@ def test_a_customer_consents_on_the_banks_page_and_the_accounts_arrive(service):
         assert not [value for value in service.issued if value in text]
     with psycopg.connect(service.settings.migration_database_url.reveal()) as connection:
         (sealed,) = connection.execute("select memory from accesses where id = %s", [consent.access_id]).fetchone()
+        connection.execute("checkpoint")
+        (folder,) = connection.execute("show data_directory").fetchone()
     assert sealed
-    assert not [value for value in service.issued if value.encode() in bytes(sealed)]
+    forms = {f"{name} of {value}": form for value in service.issued for name, form in list_forms(value).items()}
+    assert [hit for file in Path(folder).rglob("*") if file.is_file() for hit in find_forms(file, forms)] == []
 
 
 def test_a_customer_who_declines_has_not_consented(service):
