@@ -1,4 +1,4 @@
-"""Background refresh with a clock of one's own; see `refresh_harness`."""
+"""A database for each file, and background refresh with a clock of one's own; see `refresh_harness`."""
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -16,10 +16,15 @@ from processes import beside
 
 
 @pytest.fixture(scope="module")
-def refresh_settings(settings: Settings) -> Iterator[Settings]:
-    """A database that no worker looks into."""
+def own(settings: Settings) -> Iterator[Settings]:
+    """A database that no worker looks into, and whose users are all of one file."""
     with beside(settings) as own:
-        yield replace(own, pool_size=6)
+        yield own
+
+
+@pytest.fixture(scope="module")
+def refresh_settings(own: Settings) -> Settings:
+    return replace(own, pool_size=6)
 
 
 @pytest.fixture

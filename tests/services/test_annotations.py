@@ -17,7 +17,6 @@ from kontor.services.transactions import Correction
 from kontor.storage import tag_views, transactions
 from kontor.storage.database import Database
 from kontor.wire.transactions import FIELDS
-from processes import beside
 from stored_data import TODAY
 
 GIRO = 2
@@ -28,12 +27,6 @@ HALVES = Annotation(
     )
 )
 TRIP = Annotation("Reise nach Rom", ("Urlaub", "Steuer"))
-
-
-@pytest.fixture(scope="module")
-def own(settings):
-    with beside(settings) as own:
-        yield own
 
 
 @pytest.fixture

@@ -15,15 +15,8 @@ from kontor.services.compute import Compute
 from kontor.storage import products, repetitions
 from kontor.storage.database import Database
 from kontor.storage.removals import forget_old_removals
-from processes import beside
 
 EVERYTHING, TAGGED, GIRO, TAGGED_GIRO = range(4)
-
-
-@pytest.fixture(scope="module")
-def own(settings):
-    with beside(settings) as own:
-        yield own
 
 
 @pytest.fixture

@@ -12,15 +12,8 @@ from kontor.domain.errors import NotFoundError
 from kontor.domain.secrets import Secret
 from kontor.services.identity.users import NewUser
 from patience import PATIENCE_SECONDS
-from processes import beside
 
 WAITING = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-
-
-@pytest.fixture
-def own(settings):
-    with beside(settings) as own:
-        yield own
 
 
 @pytest.mark.parametrize("has_data", [False, True])
@@ -42,6 +35,6 @@ async def test_one_erases_and_the_other_finds_nobody(own, has_data):
                         await asyncio.sleep(0.02)
             ended = await asyncio.gather(*calls, return_exceptions=True)
             assert [type(error) for error in ended if error is not None] == [NotFoundError], ended
-            audit = "select count(*) from audit_entries where action = 'user.erase'"
-            assert owner.execute(audit).fetchone() == (1,)
+            audit = "select count(*) from audit_entries where action = 'user.erase' and object = %s"
+            assert owner.execute(audit, [f"user {user.pseudonym}"]).fetchone() == (1,)
             assert owner.execute("select count(*) from users where id = %s", [user.id]).fetchone() == (0,)

@@ -18,7 +18,6 @@ from kontor.services.runtime import Clock
 from kontor.storage import contracts, transactions
 from kontor.storage.data_versions import lock_data, raise_version
 from kontor.storage.database import Database
-from processes import beside
 
 TODAY = datetime(2026, 11, 15, 12, tzinfo=UTC)
 MONTHS = range(1, 11)
@@ -30,12 +29,6 @@ class FixedClock(Clock):
 
     def today(self):
         return TODAY.astimezone(BERLIN).date()
-
-
-@pytest.fixture(scope="module")
-def own(settings):
-    with beside(settings) as own:
-        yield own
 
 
 @pytest.fixture

@@ -26,7 +26,6 @@ from kontor.services.identity.tenants import new_tenant
 from kontor.services.identity.users import NewUser
 from kontor.storage import accesses, products, queue, tags, transactions
 from kontor.storage.data_versions import take_version
-from processes import beside
 
 OLD = "0-old"
 NOON = datetime(2026, 11, 2, 11, tzinfo=UTC)
@@ -90,13 +89,6 @@ class User:
         self.owner.execute(
             "update tagging_states set tagger_version = %s where user_id = %s", [OLD, self.principal.user_id]
         )
-
-
-@pytest.fixture(scope="module")
-def own(settings):
-    """A database beside the others: all its users are this file's."""
-    with beside(settings) as own:
-        yield own
 
 
 @pytest.fixture(scope="module")

@@ -22,13 +22,6 @@ from kontor.services.analyses import tenant_rules
 from kontor.services.identity.tenants import new_tenant
 from kontor.services.identity.users import NewUser
 from kontor.storage import queue
-from processes import beside
-
-
-@pytest.fixture(scope="module")
-def own(settings):
-    with beside(settings) as own:
-        yield own
 
 
 @pytest.fixture(scope="module")

@@ -19,13 +19,6 @@ from kontor.services.analyses import decisions, own_categories
 from kontor.services.identity.tenants import new_tenant
 from kontor.services.identity.users import NewUser
 from kontor.wire.transactions import CUSTOMER_FIELDS
-from processes import beside
-
-
-@pytest.fixture(scope="module")
-def own(settings):
-    with beside(settings) as own:
-        yield own
 
 
 @pytest.fixture(scope="module")

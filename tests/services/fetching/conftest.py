@@ -10,13 +10,6 @@ from refresh_harness import make_user
 
 from kontor import bootstrap
 from kontor.connectors.registry import Registry
-from processes import beside
-
-
-@pytest.fixture(scope="module")
-def own(settings):
-    with beside(settings) as own:
-        yield own
 
 
 @pytest.fixture

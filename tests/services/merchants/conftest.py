@@ -9,16 +9,9 @@ from known_merchants import make_tenant
 from kontor import bootstrap
 from kontor.services.analyses import MerchantKnowledge
 from kontor.services.merchants import MerchantQuestions, ModelCalls, ModelSettings
-from processes import beside
 
 
-@pytest.fixture(scope="package")
-def own(settings):
-    with beside(settings) as own:
-        yield own
-
-
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 async def services(own):
     async with bootstrap.open_services(replace(own, pool_size=4), "kontor tests") as services:
         yield services
