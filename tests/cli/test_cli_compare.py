@@ -29,6 +29,14 @@ REWE = {
     "gegenkontoInhaber": "REWE SAGT DANKE",
     "gold": {"category": "LIVING_GROCERIES", "partner": "REWE"},
 }
+# The label is a short form of the partner's name.
+TECHNIKER = {
+    "id": "techniker",
+    "betrag": -310.2,
+    "buchungsdatum": "2026-03-02",
+    "gegenkontoInhaber": "TECHNIKER KRANKENKASSE",
+    "gold": {"category": "INSURANCE_HEALTH", "partner": "Techniker"},
+}
 
 
 class Repository:
@@ -90,9 +98,10 @@ def repository(tmp_path_factory):
     repository.git("tag", "before")
     repository.write(KEYWORDS, "quorbelladen | RECREATION_ENTERTAINMENTFOOD | strength=9\n")
     labels = ["LIVING_GROCERIES", "RECREATION_ENTERTAINMENTFOOD", "TAXES"]
-    repository.write_rows("rows.jsonl", [*(make_row(number, label) for number, label in enumerate(labels)), REWE])
+    rows = [*(make_row(number, label) for number, label in enumerate(labels)), REWE, TECHNIKER]
+    repository.write_rows("rows.jsonl", rows)
     repository.write_rows("judge.jsonl", [make_row(7, "RECREATION_ENTERTAINMENTFOOD")])
-    manifest = list_set("rows.jsonl", "training", 4) + list_set("judge.jsonl", "evaluation", 1)
+    manifest = list_set("rows.jsonl", "training", 5) + list_set("judge.jsonl", "evaluation", 1)
     repository.write(f"{FOLDER}/manifest.toml", manifest)
     return repository
 
@@ -116,13 +125,13 @@ def test_rows_of_the_working_tree_are_told_by_what_the_change_does_to_them(repos
     counts = {(count["tag"], count["rows"]): count for count in found["counts"]}
     shown = counts["category", "shown"]
     assert (shown["judged"], shown["turned wrong"], shown["turned right"], shown["changed, still wrong"]) == (
-        4,
+        5,
         1,
         1,
         1,
     )
     partner = counts["partner", "shown"]
-    assert (partner["judged"], partner["turned wrong"], partner["turned right"]) == (1, 0, 0)
+    assert (partner["judged"], partner["turned wrong"], partner["turned right"]) == (2, 0, 0)
 
 
 def test_rows_of_held_out_files_are_counted_but_not_shown(repository):

@@ -14,11 +14,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import kontor
+from kontor.analysis.scoring.partner_names import ShortNames
 from kontor.analysis.scoring.tag_changes import Effect, TagChange, find_changes, judge_tags
 from kontor.analysis.scoring.tag_scores import Judged, Labelled
-from kontor.analysis.tagging import Tagging, load_tagger
+from kontor.analysis.tagging import Tagging, list_partners, load_tagger
 from kontor.cli.data_sets import MANIFEST_NAME, load_manifest, read_manifest
-from kontor.cli.tag_evaluation import judge, read_files
+from kontor.cli.tag_evaluation import judge, judge_tagging, read_files
 from kontor.domain.errors import InvalidError, NotFoundError
 
 PACKAGE = "src/kontor"
@@ -158,15 +159,15 @@ def tag_with(tree: Path, revision: str, files: Sequence[DataFile]) -> list[list[
     said = json.loads(done.stdout)
     if not Path(said["package"]).resolve().is_relative_to(tree.resolve()):
         raise InvalidError(f"the code of {revision} was not used, but {said['package']}", "--compare")
-    answers = iter(said["answers"])
-    return [[_judge(row, *next(answers)) for row in file.labelled] for file in files]
+    answers, short_names = iter(said["answers"]), ShortNames(list_partners())
+    return [[_judge(row, short_names, *next(answers)) for row in file.labelled] for file in files]
 
 
-def _judge(row: Labelled, tags: list[str], partner_names: list[str]) -> Judged:
+def _judge(row: Labelled, short_names: ShortNames, tags: list[str], partner_names: list[str]) -> Judged:
     """Confidences are not compared."""
     category, insurance_type, partner, freelancer_category = tags
     tagging = Tagging(category, insurance_type, partner, freelancer_category, 0.0, 0.0, 0.0, 0.0)
-    return Judged(row, tagging, tuple(partner_names))
+    return judge_tagging(row, tagging, short_names, names=partner_names)
 
 
 # Output

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from kontor.analysis.scoring.partner_names import ShortNames
 from kontor.analysis.scoring.tag_scores import Judged, Labelled, TagScores
-from kontor.analysis.tagging import NOBODY, Tagger, find_partner, list_partners
+from kontor.analysis.tagging import NOBODY, Tagger, Tagging, find_partner, list_partners
 from kontor.wire.labelled_rows import read_labelled
 
 # Its name, its value, of how many rows, and where the true value is in 95 of 100 cases (empty if not known).
@@ -25,12 +25,18 @@ def judge(labelled: Sequence[Labelled], tagger: Tagger) -> list[Judged]:
         start = time.perf_counter()
         tagging = tagger.tag([row.transaction], NOBODY)[0]
         seconds = time.perf_counter() - start
-        partner = find_partner(tagging.partner)
-        if partner is None:
-            judged.append(Judged(row, tagging, (tagging.partner,), seconds))
-        else:
-            judged.append(Judged(row, tagging, partner.names, seconds, short_names.find(partner)))
+        judged.append(judge_tagging(row, tagging, short_names, seconds))
     return judged
+
+
+def judge_tagging(
+    row: Labelled, tagging: Tagging, short_names: ShortNames, seconds: float = 0.0, names: Sequence[str] = ()
+) -> Judged:
+    """`names` are those of a partner that this code does not know; without them its tag is its name."""
+    partner = find_partner(tagging.partner)
+    if partner is None:
+        return Judged(row, tagging, tuple(names) or (tagging.partner,), seconds)
+    return Judged(row, tagging, partner.names, seconds, short_names.find(partner))
 
 
 def measure_speed(labelled: Sequence[Labelled], tagger: Tagger) -> float:
