@@ -92,6 +92,10 @@ def run_page(function: str, run: Run) -> None:
     resolve_name(function)(run.console, run.target, is_quick=run.is_quick)
 
 
+def run_with_load(function: str, run: Run) -> None:
+    resolve_name(function)(run.console, run.target, run.load_before, is_quick=run.is_quick)
+
+
 def run_scale(function: str, run: Run) -> None:
     resolve_name(function)(run.console, run.target, run.load_before, run.options.rounds, is_quick=run.is_quick)
 
@@ -128,6 +132,10 @@ PAGES: dict[str, tuple[str, Callable[[Run], None]]] = {
     "growth": (
         "few users beside many; writes growth.md (minutes, 6 GB)",
         partial(run_scale, "benchmarks.scale.pages:run_growth"),
+    ),
+    "reads": (
+        "250 reads a second for half an hour; writes reads.md",
+        partial(run_with_load, "benchmarks.reads.page:run_reads"),
     ),
     "merging": ("identity of bookings; writes merging.md", partial(run_page, "benchmarks.merging.pages:run_merging")),
 }

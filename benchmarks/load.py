@@ -74,26 +74,31 @@ class Counter:
 
 
 class Connection(asyncio.Protocol):
-    def __init__(self, counter: Counter) -> None:
-        self.counter = counter
+    """One request at a time. `end` is told whether the answer was 200, `lose` that none will come."""
+
+    def __init__(self) -> None:
         self.head = b""
         self.missing = -1  # bytes of the body still to come; -1 before the head is complete
         self.is_waiting = False
+        self.is_success = False
+
+    def end(self, *, is_success: bool) -> None:
+        raise NotImplementedError
+
+    def lose(self) -> None:
+        raise NotImplementedError
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
-        self.ask()
 
     def connection_lost(self, error: Exception | None) -> None:
         if self.is_waiting:
-            self.counter.lost += 1
-            self.counter.close_one()
+            self.is_waiting = False
+            self.lose()
 
-    def ask(self) -> None:
-        self.counter.open += 1
+    def send(self, request: bytes) -> None:
         self.is_waiting = True
-        self.asked_at = time.perf_counter()
-        self.transport.write(next(self.counter.requests))
+        self.transport.write(request)
 
     def data_received(self, data: bytes) -> None:
         if self.missing < 0:
@@ -104,25 +109,49 @@ class Connection(asyncio.Protocol):
                 self.head = data
                 return
             length = _LENGTH.search(data, 0, end)
-            if length is None or not data.startswith(b"HTTP/1.1 200"):
-                self.counter.failures += 1
+            self.is_success = length is not None and data.startswith(b"HTTP/1.1 200")
             self.head = b""
             self.missing = (int(length[1]) if length else 0) + end + 4
         self.missing -= len(data)
         if self.missing <= 0:
             self.missing = -1
             self.is_waiting = False
-            self.counter.latencies.append(time.perf_counter() - self.asked_at)
-            self.counter.close_one()
-            if not self.counter.is_over:
-                self.ask()
+            self.end(is_success=self.is_success)
+
+
+class RepeatingConnection(Connection):
+    """Sends its next request when its answer is complete."""
+
+    def __init__(self, counter: Counter) -> None:
+        super().__init__()
+        self.counter = counter
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self.ask()
+
+    def ask(self) -> None:
+        self.counter.open += 1
+        self.asked_at = time.perf_counter()
+        self.send(next(self.counter.requests))
+
+    def end(self, *, is_success: bool) -> None:
+        self.counter.failures += not is_success
+        self.counter.latencies.append(time.perf_counter() - self.asked_at)
+        self.counter.close_one()
+        if not self.counter.is_over:
+            self.ask()
+
+    def lose(self) -> None:
+        self.counter.lost += 1
+        self.counter.close_one()
 
 
 async def measure(load: Load) -> Measurement:
     counter = Counter([format_request(Request(**request)) for request in load.requests])
     loop = asyncio.get_running_loop()
     transports = [
-        (await loop.create_connection(lambda: Connection(counter), "127.0.0.1", load.port))[0]
+        (await loop.create_connection(lambda: RepeatingConnection(counter), "127.0.0.1", load.port))[0]
         for _ in range(load.connections)
     ]
     await asyncio.sleep(load.warmup)

@@ -53,7 +53,11 @@ def measure_memory(settings: Settings, cores: set[int], transactions: int = TRAN
 
 def read_megabytes(server: ServerProcess, field: str) -> float:
     """Of the process that answers requests, a child of the one that was started. VmHWM is the peak since its start."""
-    return max(read_status(Path(f"/proc/{pid}/status").read_text(), field) for pid in list_children(server.process.pid))
+    return max(read_process(pid, field) for pid in list_children(server.process.pid))
+
+
+def read_process(pid: int, field: str) -> float:
+    return read_status(Path(f"/proc/{pid}/status").read_text(), field)
 
 
 def read_status(text: str, field: str) -> float:

@@ -120,6 +120,7 @@ class Report:
 
 OTHER_PAGES = (
     "Separate pages: [analyses](analyses.md), [statement files](statements.md), [FinTS](fints.md), [jobs](jobs.md),"
+    " [reads for half an hour](reads.md),"
     " [identity of bookings](merging.md), [beside Actual Budget](actual.md),"
     " [growth](growth.md), [tagging](tagging.md), [days of refresh under faults](soak.md),"
     " [payments under faults](faults.md)."

@@ -15,7 +15,7 @@ from benchmarks.endpoints import Request
 from kontor.config import Settings, export_settings
 
 OURS, LIMIT, CONVENTIONAL, CEILING = "Kontor", "limit", "conventional", "ceiling"
-WORKER, LARGE_WORKER = "worker", "large worker"
+WORKER, LARGE_WORKER, REFRESHER = "worker", "large worker", "refresher"
 START_SECONDS = 60
 
 COMMANDS = {
@@ -25,6 +25,7 @@ COMMANDS = {
     CEILING: ("benchmarks.ceiling", "{port}"),
     WORKER: ("kontor", "worker"),
     LARGE_WORKER: ("benchmarks.large_worker",),
+    REFRESHER: ("benchmarks.scale.refresh_bank",),
 }
 
 
