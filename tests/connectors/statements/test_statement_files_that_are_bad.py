@@ -79,6 +79,12 @@ def test_a_zip_gives_what_all_its_files_give(shaped):
     assert list(read.statements) == alone
 
 
+def test_a_file_without_a_name_is_read_from_a_zip(shaped):
+    """As fuzzing found it (seed 1, number 364486): names end at their first NUL."""
+    packed = pack({"1.xml": shaped["camt053"], "folder/": b"", "folder/.hidden": b"?"}).replace(b"1.xml", b"\0.xml")
+    assert read_statements(packed).statements == read_statements(shaped["camt053"]).statements
+
+
 @pytest.mark.parametrize(
     "make_content",
     [

@@ -34,8 +34,10 @@ def read_zip(data: bytes, limits: Limits) -> Iterator[tuple[str, bytes]]:
 
 
 def _is_hidden(member: zipfile.ZipInfo) -> bool:
-    name = member.filename.rpartition("/")[2]
-    return member.is_dir() or name.startswith(".") or member.filename.startswith("__MACOSX/")
+    """A folder's name ends with a slash. `is_dir` raises where a name is empty, as it is in damaged archives."""
+    folder, slash, name = member.filename.rpartition("/")
+    is_folder = bool(slash) and not name
+    return is_folder or name.startswith(".") or f"{folder}/".startswith("__MACOSX/")
 
 
 def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, left: int, packed_size: int) -> bytes:
