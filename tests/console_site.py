@@ -1,5 +1,6 @@
 """A console for tests: an API process that knows its clients, and people to sign in as."""
 
+import html
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,6 +40,18 @@ def read_token(page: str) -> str:
     found = TOKEN.search(page)
     assert found is not None, page
     return found[1]
+
+
+def text_of(answer: httpx.Response, status: int = 200) -> str:
+    """A page as it is read, without escapes."""
+    assert answer.status_code == status, answer.text
+    return html.unescape(answer.text)
+
+
+def send(visitor: httpx.Client, page: str, action: str, **fields: Any) -> httpx.Response:
+    """A form of the page, as a browser without scripts sends it."""
+    token = read_token(visitor.get(page).text)
+    return visitor.post(page, data=fields | {"action": action, "token": token})
 
 
 def money(value: Any) -> str:

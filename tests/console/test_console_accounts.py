@@ -6,11 +6,10 @@ from decimal import Decimal
 from urllib.parse import parse_qsl, urlsplit
 from uuid import UUID
 
-import httpx
 import pytest
 
 from banking import ACCESSES, DEMO_BANK, BankCustomer, new_customer, new_id, wait_for
-from console_site import ConsoleSite, money, read_token
+from console_site import ConsoleSite, money, send
 from kontor.console.accesses import list_accounts, list_products, read_product
 from kontor.console.accounts import count_free_money, describe_product, read_positions, summarise_balances
 from kontor.console.banks import OUTCOMES, TONES, add_callback, is_still_fetched, name_state, read_bank, sum_by_currency
@@ -19,11 +18,6 @@ from kontor.services.accesses.accesses import AccessRequest
 from kontor.services.bundle import Services
 
 PAGE = "/console/accounts"
-
-
-def send(visitor: httpx.Client, action: str, **fields: str) -> httpx.Response:
-    """A form of the page, as a browser without scripts sends it."""
-    return visitor.post(PAGE, data={"action": action, "token": read_token(visitor.get(PAGE).text)} | fields)
 
 
 @pytest.fixture(scope="module")
@@ -204,8 +198,8 @@ def test_without_a_bank_the_page_offers_to_connect_one(console_site):
 
 def test_other_tenants_are_led_to_the_web_form_and_back(console_site):
     with console_site.visit(new_customer(console_site.redirecting)) as visitor:
-        first = send(visitor, "connect")
-        again = send(visitor, "connect")
+        first = send(visitor, PAGE, "connect")
+        again = send(visitor, PAGE, "connect")
         assert visitor.get(first.headers["location"]).status_code != 200  # sessions left open were ended
         assert visitor.get(again.headers["location"], follow_redirects=True).status_code == 200
     assert first.status_code == 303
@@ -219,7 +213,7 @@ def test_other_tenants_are_led_to_the_web_form_and_back(console_site):
 def test_an_address_that_the_api_does_not_take_keeps_nobody_from_the_web_form(console_site):
     with console_site.visit(new_customer(console_site.redirecting)) as visitor:
         visitor.headers["X-Forwarded-For"] = "somewhere"
-        answer = send(visitor, "connect")
+        answer = send(visitor, PAGE, "connect")
     assert "/customer/v2/webform?" in answer.headers["location"]
 
 
@@ -239,8 +233,8 @@ async def test_consent_is_renewed_in_the_web_form(console_site, services: Servic
         page = visitor.get(PAGE).text
         assert "Wartet auf Bestätigung" in page
         assert "BA3000" not in leave_calls_out(page)
-        answer = send(visitor, "renew", access=access_id)
-        assert send(visitor, "renew", access="nobodys").headers["location"] == PAGE
+        answer = send(visitor, PAGE, "renew", access=access_id)
+        assert send(visitor, PAGE, "renew", access="nobodys").headers["location"] == PAGE
     query = dict(parse_qsl(urlsplit(answer.headers["location"]).query))
     assert query["useCase"] == "AUTHENTICATE_ACCOUNT"
     assert query["callbackUrl"] == f"{console_site.url}/accounts"
@@ -285,7 +279,7 @@ def test_wrong_credentials_are_explained_and_the_access_is_deleted_after_a_confi
         asked = visitor.get(PAGE, params={"delete": access_id}).text
         assert "wirklich löschen?" in asked
         assert customer.get(f"{ACCESSES}/{access_id}").status_code == 200
-        answer = send(visitor, "delete", access=access_id)
+        answer = send(visitor, PAGE, "delete", access=access_id)
         assert answer.headers["location"] == f"{PAGE}?notice=bank_deleted"
         assert "Der Bankzugang ist gelöscht" in visitor.get(answer.headers["location"]).text
     assert customer.get(f"{ACCESSES}/{access_id}").status_code == 404
@@ -296,12 +290,12 @@ def test_an_access_is_refreshed_at_once(console_site):
     access_id = customer.add_complete("leer+refreshed")
     before = customer.read_access(access_id)["aktualisierungszeitpunkt"]
     with console_site.visit(customer) as visitor:
-        answer = send(visitor, "refresh", access=access_id)
+        answer = send(visitor, PAGE, "refresh", access=access_id)
         assert answer.headers["location"] == f"{PAGE}?notice=bank_refreshed"
 
         def refresh_again() -> str:
             """The API tells whole seconds, and the first one may fall into the same."""
-            send(visitor, "refresh", access=access_id)
+            send(visitor, PAGE, "refresh", access=access_id)
             return customer.read_access(access_id)["aktualisierungszeitpunkt"]
 
         wait_for(refresh_again, lambda moment: moment > before)
@@ -309,10 +303,10 @@ def test_an_access_is_refreshed_at_once(console_site):
 
 def test_deeds_without_a_name_or_from_elsewhere_are_refused(console_site):
     with console_site.visit() as visitor:
-        assert send(visitor, "delete").status_code == 400
-        assert send(visitor, "unknown").status_code == 400
+        assert send(visitor, PAGE, "delete").status_code == 400
+        assert send(visitor, PAGE, "unknown").status_code == 400
         assert visitor.post(PAGE, data={"action": "delete", "access": console_site.access_id}).status_code == 403
-        assert send(visitor, "delete", access="nobodys").status_code == 404
+        assert send(visitor, PAGE, "delete", access="nobodys").status_code == 404
 
 
 @pytest.mark.parametrize(("span", "interval"), [("quarter", "day"), ("year", "week"), ("all", "month")])

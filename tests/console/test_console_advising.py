@@ -1,6 +1,5 @@
 """What customers share with advisers, what advisers then see, and that their areas of the console are apart."""
 
-import html
 import re
 from datetime import datetime, timedelta
 from uuid import uuid4
@@ -8,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from banking import new_customer
-from console_site import make_console_adviser, read_token, sign_in_form
+from console_site import make_console_adviser, send, sign_in_form, text_of
 from kontor.console.disclosures import read_wish
 from kontor.console.views.advising import group_customers
 from kontor.pages.formatting import BERLIN
@@ -36,16 +35,6 @@ def client_of(console_site):
     return customer
 
 
-def text_of(answer, status=200):
-    assert answer.status_code == status, answer.text
-    return html.unescape(answer.text)
-
-
-def send(visitor, action, **fields):
-    token = read_token(visitor.get(PAGE).text)
-    return visitor.post(PAGE, data=fields | {"action": action, "token": token})
-
-
 def read_menu(page):
     return re.findall(r'<li><a href="(/console[^"]*)"', page.partition('id="menu"')[2].partition("</nav>")[0])
 
@@ -55,16 +44,16 @@ def test_a_customer_reads_the_sentence_that_is_recorded_then_shares_and_withdraw
     fields = {"scope-contracts": "yes", "scope-sales-triggers": "yes", "until": find_day(60), "whom": "one",
               "adviser": adviser.reference}  # fmt: skip
     with console_site.visit(customer) as visitor:
-        page = text_of(send(visitor, "preview", **fields))
+        page = text_of(send(visitor, PAGE, "preview", **fields))
         shown = re.search(r'class="recorded" lang="de"><p>(.*?)</p>', page)[1]
         assert customer.read(DISCLOSURES) == []
-        answer = send(visitor, "give", shown=shown, **fields)
+        answer = send(visitor, PAGE, "give", shown=shown, **fields)
         assert answer.headers["location"] == f"{PAGE}?notice=disclosure_given"
         (given,) = customer.read(DISCLOSURES)
         assert (given["text"], given["berater"]) == (shown, adviser.reference)
         assert given["umfang"] == ["sales-triggers", "contracts"]
         assert "Beratungsanlässe, Verträge" in text_of(visitor.get(PAGE))
-        answer = send(visitor, "withdraw", disclosure=given["id"])
+        answer = send(visitor, PAGE, "withdraw", disclosure=given["id"])
         assert answer.headers["location"] == f"{PAGE}/{given['id']}?notice=disclosure_withdrawn"
         assert "Seit Ihrem Widerruf" in text_of(visitor.get(answer.headers["location"]))
         assert customer.read(DISCLOSURES) == []
@@ -79,7 +68,7 @@ def test_nothing_is_shared_by_another_sentence_than_the_one_that_was_shown(conso
     customer = new_customer(console_site.advised)
     fields = {"scope-contracts": "yes", "until": find_day(60), "whom": "all"}
     with console_site.visit(customer) as visitor:
-        page = text_of(send(visitor, "give", shown="Something else.", **fields), 422)
+        page = text_of(send(visitor, PAGE, "give", shown="Something else.", **fields), 422)
     assert "darf bis einschließlich" in page
     assert customer.read(DISCLOSURES) == []
 
@@ -98,15 +87,15 @@ def test_a_wish_that_cannot_be_is_told_before_anything_is_shared(console_site, f
     usual = {"scope-contracts": "yes", "until": find_day(60), "whom": "all"}
     with console_site.visit(new_customer(console_site.advised)) as visitor:
         given = {name: value for name, value in (usual | fields).items() if value is not None}
-        assert words in text_of(send(visitor, "preview", **given), 422)
+        assert words in text_of(send(visitor, PAGE, "preview", **given), 422)
 
 
 def test_a_reference_of_nobody_is_told_when_it_is_shared(console_site):
     fields = {"scope-contracts": "yes", "until": find_day(60), "whom": "one", "adviser": str(uuid4())}
     with console_site.visit(new_customer(console_site.advised)) as visitor:
-        page = text_of(send(visitor, "preview", **fields))
+        page = text_of(send(visitor, PAGE, "preview", **fields))
         shown = re.search(r'class="recorded" lang="de"><p>(.*?)</p>', page)[1]
-        assert "Diese Kennung" in text_of(send(visitor, "give", shown=shown, **fields), 422)
+        assert "Diese Kennung" in text_of(send(visitor, PAGE, "give", shown=shown, **fields), 422)
 
 
 def test_scopes_that_do_not_exist_are_not_part_of_a_wish():

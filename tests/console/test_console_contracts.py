@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from banking import href, new_customer
-from console_site import read_token
+from console_site import read_token, text_of
 from kontor.console.contract_settings import list_periods, word_period
 from kontor.console.contracts import read_contract
 from kontor.console.rendering import load_texts
@@ -57,11 +57,6 @@ def payer(console_site):
 def act(visitor, address, action, **fields):
     token = read_token(visitor.get(address).text)
     return visitor.post(address, data=fields | {"action": action, "token": token})
-
-
-def text_of(answer):
-    assert answer.status_code == 200, answer.text
-    return html.unescape(answer.text)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,12 @@
 """Pages about credit files: the customer's own, and the adviser's queue, figures with bookings, and reviews."""
 
-import html
 import re
 from datetime import datetime, timedelta
 
 import pytest
 
 from banking import new_customer
-from console_site import make_console_adviser, read_token
+from console_site import make_console_adviser, send, text_of
 from kontor.pages.formatting import BERLIN
 
 FILES, DISCLOSURES = "/customer/v2/ai/credit-files", "/customer/v2/freigaben"
@@ -27,16 +26,6 @@ def debtor(console_site):
     customer = new_customer(console_site.advised)
     customer.add_complete("berufseinstieg")
     return customer
-
-
-def text_of(answer, status=200):
-    assert answer.status_code == status, answer.text
-    return html.unescape(answer.text)
-
-
-def send(visitor, page, action, **fields):
-    token = read_token(visitor.get(page).text)
-    return visitor.post(page, data=fields | {"action": action, "token": token})
 
 
 def make_file(customer, adviser, umfang=BOTH):

@@ -10,7 +10,7 @@ import pytest
 
 from banking import href, new_customer
 from consenting import PRESENT, decide_at_bank, start
-from console_site import ConsoleSite, money, read_token
+from console_site import ConsoleSite, money, read_token, send
 from form_client import connect_account
 from kontor.console.payments import FIELDS, KINDS, PERIODS, STEPS, TONES, find_bank_code, name_state, read_amount
 from kontor.console.rendering import load_texts
@@ -105,11 +105,6 @@ def test_every_kind_state_step_and_outcome_has_its_words(language):
 def find_account(visitor) -> str:
     page = visitor.get(NEW).text
     return re.search(r'<option value="([^"]+)"', page.partition('id="account"')[2])[1]
-
-
-def send(visitor, url, action, **fields):
-    token = read_token(visitor.get(url).text)
-    return visitor.post(url, data={"token": token, "action": action} | fields)
 
 
 def order(visitor, fields, **more):

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from banking import href, new_customer
+from console_site import text_of
 from kontor.console.cashflows import drop_empty_start, list_spans, read_flows
 from kontor.console.contracts import read_contract, sum_contracts
 from kontor.console.due_dates import find_usual_day, list_due_days, list_dues, make_calendar
@@ -87,11 +88,6 @@ def overdrawn(console_site):
     answer = customer.post(href(product, "get_kontoumsaetze"), rows)
     assert answer.status_code == 201, answer.text
     return customer
-
-
-def text_of(answer):
-    assert answer.status_code == 200, answer.text
-    return html.unescape(answer.text)
 
 
 def find_today():
