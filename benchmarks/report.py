@@ -123,6 +123,7 @@ OTHER_PAGES = (
     " [reads for half an hour](reads.md),"
     " [identity of bookings](merging.md), [beside Actual Budget](actual.md),"
     " [growth](growth.md), [tagging](tagging.md), [days of refresh under faults](soak.md),"
+    " [with clocks that jump](soak-jumps.md),"
     " [payments under faults](faults.md)."
 )
 

@@ -73,5 +73,6 @@ def write_page(outcome: Outcome, page: Path, command: str, load_before: float) -
         "Python": platform.python_version(),
         "Load before": f"{load_before:.1f} processes of others wanted to run",
     }
+    title = "Background refresh under faults" + (" and with clocks that jump" if outcome.plan.has_jumps else "")
     rows = list(list_facts(outcome))
-    write_table_page(page, "Background refresh under faults", INTRODUCTION, ("", ""), rows, PROVEN, machine)
+    write_table_page(page, title, INTRODUCTION, ("", ""), rows, PROVEN, machine)
