@@ -15,6 +15,7 @@ from kontor.console.service_checks import read_checks
 from kontor.console.views import VIEWS
 from kontor.domain.operator_details import AccessReason
 from kontor.domain.refreshes import SkipReason
+from kontor.egress import Purpose
 
 PAGES = [view.url for view in VIEWS if view.is_operator and "{" not in view.url]
 
@@ -43,6 +44,22 @@ def test_every_page_opens_for_an_operator_and_for_a_tenants_admin_client(console
             answer = visitor.get(path, headers={"Accept-Language": language})
             assert answer.status_code == 200, answer.text
             assert f'<html lang="{language}">' in answer.text
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_connections_of_each_purpose_are_shown_in_words(console_site, owner, language):
+    hosts = {purpose: f"{uuid4().hex}.example" for purpose in Purpose}
+    for purpose, host in hosts.items():
+        owner.execute("insert into egress_days values (current_date, %s, %s, 1, 0, 0, 0, 0)", [host, purpose])
+    try:
+        with console_site.operate() as visitor:
+            page = visitor.get("/console/ops/egress", headers={"Accept-Language": language}).text
+    finally:
+        owner.execute("delete from egress_days where host = any(%s)", [list(hosts.values())])
+    rows = {host: page.partition(host)[2].partition("</tr>")[0] for host in hosts.values()}
+    for purpose, host in hosts.items():
+        name = load_texts()[language](f"ops_egress.{purpose.replace('-', '_')}")
+        assert f"<td>{name}</td>" in rows[host]
 
 
 @pytest.mark.parametrize(("language", "said"), [("de", "verspätet: "), ("en", "late: ")])
