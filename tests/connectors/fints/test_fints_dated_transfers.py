@@ -146,9 +146,9 @@ def test_only_a_reference_of_ours_proves_a_listed_order(pay_as):
 
 def test_the_parameters_of_dated_transfers_are_read(bank):
     known = BankParameters.deserialize(know_bank(bank))
-    limits = known.find_parameter("HKCSE").parameter
+    limits = known.find_parameter("HKCSE")
     assert (limits.min_days, limits.max_days) == (1, 365)
-    assert known.find_parameter("HKCME").parameter.max_transfer_count == 1000
+    assert known.find_parameter("HKCME").max_transfer_count == 1000
     assert known.find_newest("HKCSB", (1,)) == 1
 
 

@@ -249,5 +249,5 @@ def test_an_equal_order_without_our_reference_proves_no_creation(job):
 
 
 def test_the_parameters_of_standing_orders_are_read(bank):
-    limits = BankParameters.deserialize(know_bank(bank)).find_parameter("HKCDE").parameter
+    limits = BankParameters.deserialize(know_bank(bank)).find_parameter("HKCDE")
     assert (limits.min_days, limits.max_days, limits.month_intervals) == (1, 365, "0102030612")

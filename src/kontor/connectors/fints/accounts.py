@@ -92,7 +92,7 @@ def list_accounts(session: Session) -> list[Account]:
         replace(_read_account(segment, session.bank.bank_code), is_named_in_full=is_full)
         for segment in session.parameters.list_accounts()
     ]
-    if session.parameters.find_parameter("HKSPA") is None:
+    if not session.parameters.offers("HKSPA"):
         return accounts
     reply = session.send(HKSPA1())
     try:

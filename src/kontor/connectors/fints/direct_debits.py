@@ -120,10 +120,7 @@ def _choose(session: Session, account: Account, form: DebitForm) -> tuple[type[F
 
 
 def _find_parameter(session: Session, segment_type: type[FinTS3Segment]) -> Any:
-    name = f"HI{segment_type.TYPE[2:]}S"
-    found = session.parameters.bank.segments.find_segments(name)
-    segment = next((segment for segment in found if segment.header.version == segment_type.VERSION), None)
-    return getattr(segment, "parameter", None)
+    return session.parameters.find_parameter(segment_type.TYPE, segment_type.VERSION)
 
 
 def _list_formats(session: Session, segment_type: type[FinTS3Segment]) -> list[str]:
@@ -134,8 +131,7 @@ def _list_formats(session: Session, segment_type: type[FinTS3Segment]) -> list[s
 
 
 def find_formats(session: Session) -> list[str]:
-    parameter = session.parameters.find_parameter("HKSPA")
-    listed = () if parameter is None else getattr(parameter.parameter, "supported_sepa_formats", ())
+    listed = getattr(session.parameters.find_parameter("HKSPA"), "supported_sepa_formats", ())
     return [descriptor for descriptor in listed if descriptor]
 
 

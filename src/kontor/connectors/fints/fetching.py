@@ -165,8 +165,8 @@ class FetchDialogue(Dialogue):
 
     def _show_headers(self) -> Step:
         parameters = self.session.parameters
-        can_pay = parameters.find_parameter("HKCCS") is not None and self.session.method is not None
-        can_pay_in_bulk = parameters.find_parameter("HKCCM") is not None and self.session.method is not None
+        can_pay = parameters.offers("HKCCS") and self.session.method is not None
+        can_pay_in_bulk = parameters.offers("HKCCM") and self.session.method is not None
         products, problems = [], []
         for account in self._accounts:
             product = make_product(

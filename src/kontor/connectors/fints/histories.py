@@ -157,7 +157,7 @@ def _choose_form(session: Session, account: Account) -> tuple[str, type[Any] | N
         return CARD, CARDS[version]
     version = parameters.find_newest("HKKAZ", STATEMENTS) if account.can("HKKAZ") else None
     # Banks that have given up MT940 still list it for their accounts, and camt they do not.
-    is_moved = "HKKAZ" in account.businesses and parameters.find_parameter("HKKAZ") is None
+    is_moved = "HKKAZ" in account.businesses and not parameters.offers("HKKAZ")
     has_camt = (account.can("HKCAZ") or is_moved) and account.iban and _choose_camt_form(session)
     if has_camt and (version is None or not session.bank.quirks.uses_mt940):
         return "camt", HKCAZ1
@@ -167,9 +167,9 @@ def _choose_form(session: Session, account: Account) -> tuple[str, type[Any] | N
 def _choose_camt_form(session: Session) -> str | None:
     """The newest camt.052 that the bank names, in its own words."""
     parameter = session.parameters.find_parameter("HKCAZ")
-    if parameter is None or not hasattr(parameter, "parameter"):
+    if parameter is None:
         return None
-    forms = [form for form in parameter.parameter.supported_camt_formats if form and CAMT_052.search(form)]
+    forms = [form for form in parameter.supported_camt_formats if form and CAMT_052.search(form)]
     return max(forms, key=_find_camt_version, default=None)
 
 
@@ -180,13 +180,11 @@ def _find_camt_version(form: str) -> int:
 
 def find_card_days(session: Session) -> int | None:
     """How many days back the bank knows bookings of cards, as far as it says so."""
-    parameter = session.parameters.find_parameter("DKKKU")
-    return getattr(getattr(parameter, "parameter", None), "cutoff_days", None)
+    return getattr(session.parameters.find_parameter("DKKKU"), "cutoff_days", None)
 
 
 def _takes_card_dates(session: Session) -> bool:
-    parameter = session.parameters.find_parameter("DKKKU")
-    return getattr(getattr(parameter, "parameter", None), "date_range_allowed", None) is not False
+    return getattr(session.parameters.find_parameter("DKKKU"), "date_range_allowed", None) is not False
 
 
 def _take(reply: Reply, raw: Raw) -> int:

@@ -90,20 +90,30 @@ class BankParameters:
         """Two-step methods of this customer, in the bank's order; each with the newest segments that know it."""
         methods: dict[str, Method] = {}
         for version in TAN_VERSIONS:
-            for segment in self.bank.segments.find_segments("HITANS", version):
-                for parameter in segment.parameter.twostep_parameters:
+            for segment in self._list_segments("HKTAN", version):
+                for parameter in getattr(getattr(segment, "parameter", None), "twostep_parameters", ()):
                     if parameter.security_function in self.functions and parameter.tan_process == "2":
                         methods.setdefault(parameter.security_function, _read_method(parameter, version))
         return [methods[function] for function in self.functions if function in methods]
 
     def find_newest(self, command: str, versions: Iterable[int]) -> int | None:
         """The newest of these versions that the bank has of a business, such as HKSAL."""
-        name = f"{command[0]}I{command[2:]}S"
-        offered = {segment.header.version for segment in self.bank.segments.find_segments(name)}
+        offered = {segment.header.version for segment in self._list_segments(command)}
         return max(offered.intersection(versions), default=None)
 
-    def find_parameter(self, command: str) -> Any:
-        return self.bank.segments.find_segment_first(f"{command[0]}I{command[2:]}S")
+    def offers(self, command: str) -> bool:
+        return bool(self._list_segments(command))
+
+    def find_parameter(self, command: str, version: int | None = None) -> Any:
+        """What the bank says about a business; None where it says nothing that the library knows.
+
+        The library keeps a damaged segment, and one of a version that it does not know, without a parameter.
+        """
+        known = (getattr(segment, "parameter", None) for segment in self._list_segments(command, version))
+        return next((parameter for parameter in known if parameter is not None), None)
+
+    def _list_segments(self, command: str, version: int | None = None) -> list[Any]:
+        return list(self.bank.segments.find_segments(f"{command[0]}I{command[2:]}S", version))
 
     @property
     def capabilities(self) -> tuple[Capability, ...]:
@@ -116,28 +126,25 @@ class BankParameters:
         return tuple(
             capability
             for capability, commands in businesses.items()
-            if any(self.find_parameter(command) is not None for command in commands)
+            if any(self.offers(command) for command in commands)
         )
 
     @property
     def takes_national_accounts(self) -> bool:
         """Does the bank want account number and bank code beside IBAN and BIC? Where it does not, it refuses them."""
-        segment = self.find_parameter("HKSPA")
-        if segment is None:
-            return False
-        if hasattr(segment, "parameter"):
-            return bool(segment.parameter.national_account_allowed)
+        parameter = self.find_parameter("HKSPA")
+        if parameter is not None:
+            return bool(parameter.national_account_allowed)
         # A version that the library does not know: the flags have the same places in all.
-        groups = [element for element in segment._additional_data if isinstance(element, list)]
+        unknown = self._list_segments("HKSPA")[:1]
+        groups = [element for segment in unknown for element in segment._additional_data if isinstance(element, list)]
         return bool(groups) and groups[0][1:2] == ["J"]
 
     def needs_tan(self, command: str) -> bool:
-        pins = self.bank.segments.find_segment_first("HIPINS")
-        if pins is None:
-            return False
-        return any(
+        pins = self.find_parameter("HKPIN")
+        return pins is not None and any(
             requirement.transaction == command and requirement.tan_required
-            for requirement in pins.parameter.transaction_tans_required
+            for requirement in pins.transaction_tans_required
         )
 
     def list_accounts(self) -> list[Any]:

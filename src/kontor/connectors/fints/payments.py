@@ -89,7 +89,7 @@ def _choose_form(pay: Pay, today: date) -> tuple[type[FinTS3Segment], date]:
 
 def check_lead_time(session: Session, command: str, days: int) -> None:
     """The bank's limits are known before anything leaves."""
-    limits = getattr(session.parameters.find_parameter(command), "parameter", None)
+    limits = session.parameters.find_parameter(command)
     refuse_lead_time(days, getattr(limits, "min_days", None), getattr(limits, "max_days", None))
 
 
@@ -102,17 +102,16 @@ def refuse_lead_time(days: int, shortest: int | None, longest: int | None) -> No
 
 def find_descriptor(session: Session) -> str:
     """The bank's own name for the format where it lists one."""
-    parameter = session.parameters.find_parameter("HKSPA")
-    formats = [] if parameter is None else list(getattr(parameter.parameter, "supported_sepa_formats", ()))
+    formats = getattr(session.parameters.find_parameter("HKSPA"), "supported_sepa_formats", ())
     return next((descriptor for descriptor in formats if descriptor and SCHEMA in descriptor), NAMESPACE)
 
 
 def make_payee_check(session: Session, order: FinTS3Segment, pending: Verdict | None = None) -> FinTS3Segment | None:
     """The segment that asks the bank to verify the payees, where this order needs it, or for a result still pending."""
     parameter = session.parameters.find_parameter("HKVPP")
-    if parameter is None or order.header.type not in list(parameter.parameter.payment_order_segment):
+    if parameter is None or order.header.type not in list(parameter.payment_order_segment):
         return None
-    formats = str(parameter.parameter.supported_report_formats or "").split(";")
+    formats = str(parameter.supported_report_formats or "").split(";")
     segment = HKVPP1(supported_reports=PSRD1(psrd=formats))
     if pending is not None:
         segment.polling_id, segment.aufsetzpunkt = pending.polling_id, pending.restart_point

@@ -91,7 +91,7 @@ def _write_details(schedule: Schedule) -> StandingDetails1:
 
 def _check_interval(session: Session, period: Period) -> None:
     """The bank lists intervals as numbers of two digits, one behind the other."""
-    limits = getattr(session.parameters.find_parameter(HKCDE1.TYPE), "parameter", None)
+    limits = session.parameters.find_parameter(HKCDE1.TYPE)
     listed = str(getattr(limits, "week_intervals" if period.weeks else "month_intervals", None) or "")
     offered = {listed[place : place + 2] for place in range(0, len(listed), 2)}
     is_offered = ANY in offered or f"{period.weeks or period.months:02d}" in offered

@@ -1,0 +1,80 @@
+"""Bank parameters that are damaged, or of a version that the library does not know."""
+
+import base64
+import re
+from uuid import uuid4
+
+import pytest
+from fints_payer import Payer, know_bank
+
+from kontor.connectors.base import (
+    ChooseMethod,
+    Continue,
+    Done,
+    Failed,
+    FailureKind,
+    Fetch,
+    NeedMethod,
+    NeedTan,
+    Progress,
+)
+from kontor.connectors.fints.parameters import BankParameters
+
+# The parser warns of what it does not know and goes on, as in production.
+pytestmark = pytest.mark.filterwarnings("ignore::fints.parser.FinTSParserWarning")
+
+
+def change_parameters(state, names, change):
+    """What is kept of a bank, with the segments of these names changed."""
+    text = base64.b64decode(state["bank"]).decode("latin-1")
+    pattern = rf"(?<=')({'|'.join(names)}):[^']*'"
+    changed, count = re.subn(pattern, lambda match: change(match[0]), "'" + text)
+    assert count, names
+    return state | {"bank": base64.b64encode(changed[1:].encode("latin-1")).decode()}
+
+
+def damage(segment):
+    """The greatest number of orders is no number."""
+    return re.sub(r"\+\d+", "+x", segment, count=1)
+
+
+def renumber(segment):
+    return re.sub(r"(:\d+):\d+", r"\1:99", segment, count=1)
+
+
+def list_names(state):
+    text = base64.b64decode(state["bank"]).decode("latin-1")
+    return sorted(set(re.findall(r"(?:^|')([A-Z]I[A-Z]{3}S):", text)))
+
+
+@pytest.mark.parametrize("change", [damage, renumber])
+def test_every_question_about_parameters_is_answered_whichever_of_them_is_unknown(bank, change):
+    known = know_bank(bank)
+    names = list_names(known)
+    assert {"HITANS", "HISPAS", "HIPINS", "HICAZS", "DIKKUS", "HIVPPS"} <= set(names)
+    for name in names:
+        parameters = BankParameters.deserialize(change_parameters(known, [name], change))
+        command = f"{name[0]}K{name[2:5]}"
+        assert parameters.offers(command)
+        assert parameters.find_parameter(command) is None
+        assert parameters.needs_tan("HKCAZ") in (True, False)
+        assert parameters.takes_national_accounts in (True, False)
+        assert bool(parameters.list_methods()) is (name != "HITANS")
+
+
+@pytest.mark.parametrize("is_payment", [False, True], ids=["fetch", "payment"])
+@pytest.mark.parametrize("name", ["HITANS", "HISPAS", "HIPINS", "HICAZS", "HIVPPS"])
+@pytest.mark.parametrize("change", [damage, renumber])
+def test_a_fetch_and_a_payment_go_on_without_what_is_unknown(bank, change, name, is_payment):
+    payer = Payer(bank, f"test_bank_message+{uuid4().hex[:12]}")
+    knowledge = change_parameters(know_bank(bank), [name], change)
+    step = payer.begin(payer.make() if is_payment else Fetch(), {"knowledge": knowledge})
+    if isinstance(step, Progress):
+        step = payer.resume(step, Continue())
+    if isinstance(step, NeedMethod):
+        step = payer.resume(step, ChooseMethod(step.methods[0].code))
+    if name == "HITANS" and is_payment:  # nothing to authenticate with
+        assert isinstance(step, Failed)
+        assert step.kind is FailureKind.NO_SUPPORTED_METHOD
+    else:
+        assert isinstance(step, NeedTan if is_payment else Done), step
