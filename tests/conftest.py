@@ -84,6 +84,7 @@ keys._generate_rsa_key = generate_rsa_key
 TESTS = Path(__file__).parent
 # They start a browser or whole programs of their own: marked `programs`.
 PROGRAMS = (
+    "analysis/tagging/test_prepared_knowledge.py",
     "assistants/test_assistants_guide.py",
     "assistants/test_mcp_programs.py",
     "assistants/test_several_processes.py",
@@ -91,6 +92,8 @@ PROGRAMS = (
     "cli/test_cli_check.py",
     "cli/test_cli_crashes.py",
     "cli/test_cli_demo.py",
+    "cli/test_cli_distribute.py",
+    "cli/test_cli_enable_banking.py",
     "cli/test_cli_keys.py",
     "cli/test_cli_serve.py",
     "cli/test_cli_trace.py",
@@ -108,6 +111,7 @@ PROGRAMS = (
     "docs/test_webhook_guide.py",
     "egress/test_filtered_programs.py",
     "exports/test_export_commands.py",
+    "exports/test_parquet_export.py",
     "faults",
     "imports/test_import_command.py",
     "isolation/test_compute.py",
@@ -139,6 +143,13 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(LongTier(config), "long tier")
     else:
         hash_cheaply()  # the long tier hashes as production does
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The fast tier takes no test of these: importing them would be a part of its time. None: as pytest decides."""
+    is_fast = "not programs" in config.option.markexpr
+    place = collection_path.relative_to(TESTS).as_posix() if collection_path.is_relative_to(TESTS) else ""
+    return True if is_fast and place.startswith(PROGRAMS) else None
 
 
 def pytest_collection(session: pytest.Session) -> None:

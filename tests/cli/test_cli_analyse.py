@@ -99,6 +99,7 @@ def read_money(text):
     return Decimal(plain.replace("−", "-").replace(".", "").replace(",", "."))
 
 
+@pytest.mark.programs
 def test_nothing_is_needed_but_the_file(folder):
     """No database, no installation, no network, and an empty environment."""
     report = folder / "out" / "report.html"

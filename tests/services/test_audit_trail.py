@@ -97,6 +97,7 @@ TAMPERED = {
 }
 
 
+@pytest.mark.programs
 def test_every_kind_of_tampering_is_found(own):
     """One database, tampered with and mended again, because each migration takes its time."""
     migrate_database(own)
@@ -132,6 +133,7 @@ def verify_in_process(settings: Settings) -> tuple[int, dict[str, str]]:
     return int(any(finding != "whole" for finding in findings.values())), findings
 
 
+@pytest.mark.programs
 async def test_a_tenant_whose_chain_has_vanished_is_found(services, shared, owner):
     chain = (await services.tenant_administration.find_tenant(shared.name)).id
     assert (await verify_chains(services.database))[chain] is None

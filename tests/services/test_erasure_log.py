@@ -37,6 +37,7 @@ async def erase(settings, name):
         await services.users.erase_user_by_operator("acme", name)
 
 
+@pytest.mark.programs
 async def test_a_user_whom_a_restored_database_brings_back_is_erased_again(own):
     await make_users(own, "anna", "bert")
     admin = own.migration_database_url.reveal()

@@ -79,6 +79,7 @@ def own(settings):
         yield replace(own, pool_size=2)
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("stops", STOPS)
 async def test_retagging_that_is_cut_off_again_and_again_ends_as_if_it_had_not_been(services, user, own, stops):  # noqa: F811
     user_id = user.principal.user_id

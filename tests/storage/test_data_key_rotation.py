@@ -279,6 +279,7 @@ async def test_secrets_of_webhooks_move_to_the_new_wrapping_key_and_the_old_one_
     assert changed.status_code == 200, changed.text
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("nth", [1, 3])
 async def test_a_rotation_that_is_killed_goes_on_where_it_was(rotating, nth):
     before, count = await rotating.load_key(), len(rotating.list_values())

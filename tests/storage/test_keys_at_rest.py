@@ -138,6 +138,7 @@ async def test_the_wrong_master_key_is_refused_at_start_and_rewrap_changes_it(se
             assert await renewed.tenant_administration.rewrap_keys(old) == count
 
 
+@pytest.mark.programs
 async def test_a_dump_of_the_database_contains_no_secret(services, settings, data_dir):
     """Whoever steals a backup gets no password, client secret, token, API key, private key or master key."""
     name, password = f"d-{uuid4().hex[:8]}", f"password {uuid4().hex}"

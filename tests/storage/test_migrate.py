@@ -65,6 +65,7 @@ def test_numbers_are_without_gap_and_without_twin():
     assert [migration.version for migration in read_migrations()] == list(range(1, len(read_migrations()) + 1))
 
 
+@pytest.mark.programs
 def test_two_processes_at_once_share_the_work(empty):
     environment = clean_environment(**export_settings(empty))
     both = [subprocess.Popen([*KONTOR, "migrate"], env=environment, stderr=subprocess.PIPE, text=True) for _ in "ab"]
@@ -186,6 +187,7 @@ def run(settings: Settings, *arguments: str, **more: str) -> subprocess.Complete
     return subprocess.run([*KONTOR, *arguments], env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.programs
 def test_an_external_database_needs_a_master_key_from_elsewhere(empty, tmp_path):
     external = replace(empty, data=tmp_path)
     assert run(external, "migrate").returncode == 0
@@ -199,6 +201,7 @@ def test_an_external_database_needs_a_master_key_from_elsewhere(empty, tmp_path)
     assert list(Path(tmp_path).iterdir()) == []
 
 
+@pytest.mark.programs
 def test_migrations_take_the_owners_address_and_say_so_when_it_is_missing(empty, owner):
     """Without it the application's own role would have to own the tables, and could change the past."""
     refused = run(replace(empty, migration_database_url=None), "migrate")

@@ -215,6 +215,7 @@ async def test_services_start_with_a_wrapped_key_and_need_vault_no_more_afterwar
     assert load_master_key(settings).id == decode_master_key(Secret(text), "here").id
 
 
+@pytest.mark.programs
 def test_the_command_wraps_a_key_file_and_prints_nothing_else(vault, token_file, settings, tmp_path):
     file = tmp_path / "master.key"
     write_key_file(file, generate_master_key())

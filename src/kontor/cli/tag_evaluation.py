@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,8 +20,13 @@ def read_files(files: Sequence[Path]) -> list[Labelled]:
     return [row for file in files for row in read_labelled(file.read_bytes().splitlines())]
 
 
+@lru_cache(maxsize=1)
+def list_short_names() -> ShortNames:
+    return ShortNames(list_partners())
+
+
 def judge(labelled: Sequence[Labelled], tagger: Tagger) -> list[Judged]:
-    judged, short_names = [], ShortNames(list_partners())
+    judged, short_names = [], list_short_names()
     for row in labelled:
         start = time.perf_counter()
         tagging = tagger.tag([row.transaction], NOBODY)[0]
