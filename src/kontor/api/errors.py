@@ -3,7 +3,7 @@
 import structlog
 from litestar.exceptions import HTTPException
 from psycopg import OperationalError
-from psycopg.errors import DiskFull, IdleInTransactionSessionTimeout
+from psycopg.errors import DiskFull, IdleInTransactionSessionTimeout, InternalError
 from psycopg_pool import PoolTimeout
 
 from kontor.api.answers import JSON, NO_STORE, PROBLEM_JSON, Answer, HttpError, OAuthError
@@ -40,6 +40,8 @@ _STATUSES: dict[type[KontorError], int] = {
     OutOfTimeError: 504,
 }
 _HEADERS = {BusyError: {"Retry-After": "5"}, NotAllowedNowError: {"Allow": "GET, PUT"}}
+# Citus loses a worker within a transaction. Where it loses one before, the error is one of the connection.
+LOST_WORKER = "failure on connection marked as essential"
 _ROUTING = {404: "There is no such path.", 405: "This path does not know this method."}
 
 
@@ -75,9 +77,15 @@ def to_http_error(error: Exception) -> HttpError | None:
         case DiskFull():
             return HttpError(503, "The database's disk is full; nothing can be stored.", {"Retry-After": "60"})
         case PoolTimeout() | OperationalError() | IdleInTransactionSessionTimeout():
-            log.warning("database.unavailable", reason=type(error).__name__)
-            return HttpError(503, "The database is not reachable at the moment.", {"Retry-After": "5"})
+            return _answer_without_database(error)
+        case InternalError() if LOST_WORKER in str(error):
+            return _answer_without_database(error)
     return None
+
+
+def _answer_without_database(error: Exception) -> HttpError:
+    log.warning("database.unavailable", reason=type(error).__name__)
+    return HttpError(503, "The database is not reachable at the moment.", {"Retry-After": "5"})
 
 
 def _answer_known(error: KontorError) -> HttpError | None:
