@@ -13,6 +13,7 @@ import subprocess
 from dataclasses import replace
 
 import psycopg
+import pytest
 from psycopg import sql
 
 from kontor.bootstrap import find_app_role, migrate_database
@@ -25,11 +26,17 @@ CONTROL = "KONTOR_TEST_CLUSTER_CONTROL"
 # The same in every run, since the database stays.
 MASTER_KEY = base64.b64encode(hashlib.sha256(b"given cluster").digest()).decode()
 # Work for everybody may ask all shards.
-FOR_EVERYBODY = ("all_old_removals", "all_old_edits", "delete_all_old_answers")
+FOR_EVERYBODY = ("all_old_alerts", "all_old_edits", "all_old_removals", "delete_all_old_answers")
 
 
 def is_given() -> bool:
     return ADDRESS in os.environ
+
+
+def skip_where_given() -> None:
+    """For tests that drop or copy their database."""
+    if is_given():
+        pytest.skip("the given cluster has one database")
 
 
 def prepare_cluster(settings: Settings) -> Settings:

@@ -293,8 +293,11 @@ def add_user(owner: psycopg.Connection[Any]) -> Principal:
         "insert into tenants (id, name, is_regulated, allowed_scopes) values (%s, %s, true, '{}')",
         [tenant_id, str(tenant_id)],
     )
+    # Services that start on a database that others use refuse a key of another master key.
     owner.execute(
-        "insert into tenant_keys (id, tenant_id, kind, sealed) values (%s, %s, 'wrapping', '')", [key_id, tenant_id]
+        "insert into tenant_keys (id, tenant_id, kind, sealed)"
+        " select %s, %s, 'wrapping', coalesce((select sealed from tenant_keys limit 1), '')",
+        [key_id, tenant_id],
     )
     owner.execute(
         "insert into users (id, tenant_id, username, password_hash, pseudonym, data_key, wrapping_key_id)"

@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
+import given_clusters
 from kontor.bootstrap import migrate_database, open_services
 from kontor.config import Settings, export_settings
 from kontor.domain.audit import FIRST_HASH, SYSTEM_CHAIN, AuditEntry, AuditResult, hash_entry
@@ -27,6 +28,7 @@ WRITERS, ENTRIES = 12, 15
 @pytest.fixture
 def own(settings: Settings) -> Iterator[Settings]:
     """A database of one's own, because here the past is going to be changed."""
+    given_clusters.skip_where_given()
     name = f"audit_{os.urandom(4).hex()}"
     with psycopg.connect(settings.migration_database_url.reveal(), autocommit=True) as owner:
         owner.execute(f"create database {name}")

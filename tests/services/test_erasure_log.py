@@ -7,6 +7,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+import given_clusters
 from kontor.bootstrap import open_services
 from kontor.domain.errors import UnavailableError
 from kontor.domain.secrets import Secret
@@ -16,6 +17,7 @@ from processes import beside, run_kontor
 
 @pytest.fixture
 def own(settings, tmp_path):
+    given_clusters.skip_where_given()
     with beside(settings, erasure_log=tmp_path / "logs" / "erasures.log") as own:
         yield own
 

@@ -29,12 +29,15 @@ STALE_ROWS, FILLED_ROWS = 20, 5000
 FIRST_YEAR, LAST_YEAR = 1980, 2037
 # Writers of a user's rows hold this one. Nobody waits for it here: whoever has it is changing the rows just now.
 LOCK = "select 1 from data_versions where user_id = $1 for update skip locked"
-# Ids are looked up in a table made once, whatever statistics say about the user.
+# The object is written in the subquery: Citus refuses an update whose own expressions are stable and read the row.
 FILL = """
-    update transactions set document = {}, document_version = changed_version, document_format = {}
-    where user_id = $1 and product_id = $2 and case when id in (
-        select id from transactions where user_id = $1 and product_id = $2 and not {} limit $3
-    ) then true else false end
+    update transactions t
+    set document = fresh.document, document_version = fresh.changed_version, document_format = {format}
+    from (
+        select user_id, id, changed_version, {document} as document from transactions
+        where user_id = $1 and product_id = $2 and not {is_current} limit $3
+    ) fresh
+    where t.user_id = $1 and t.product_id = $2 and fresh.user_id = t.user_id and fresh.id = t.id
 """
 
 
@@ -121,8 +124,15 @@ _WRITTEN: dict[Show, Callable[[Any], object] | None] = {
 @lru_cache(maxsize=4)
 def _fill_query(fields: tuple[JsonField, ...]) -> str:
     stored = list_stored(fields)
-    values = (fresh_expression(stored), sql.Literal(find_format(stored)), current_condition(stored))
-    return sql.SQL(FILL).format(*values).as_string()
+    return (
+        sql.SQL(FILL)
+        .format(
+            format=sql.Literal(find_format(stored)),
+            document=fresh_expression(stored),
+            is_current=current_condition(stored),
+        )
+        .as_string()
+    )
 
 
 async def fill_documents(database: Database, user_id: UUID, product_id: UUID, fields: tuple[JsonField, ...]) -> None:

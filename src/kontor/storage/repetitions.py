@@ -25,12 +25,13 @@ async def list_hidden(connection: Connection, user_id: UUID) -> set[tuple[UUID, 
     return {(row[0], row[1]) for row in await fetch_rows(connection, LIST_HIDDEN, [user_id])}
 
 
+# On a cluster what follows `do update` is sent alone, and has no parameters there: {most} is written as a number.
 FLIP = """
     insert into repeated_transactions as kept (user_id, product_id, transaction_id, flips)
     select %(user)s, product_id, transaction_id, array[%(version)s::bigint]
     from unnest(%(products)s::uuid[], %(ids)s::uuid[]) as flipped (product_id, transaction_id)
     on conflict (user_id, product_id, transaction_id) do update
-        set flips = (case when cardinality(kept.flips) < %(most)s then kept.flips else kept.flips[3:] end)
+        set flips = (case when cardinality(kept.flips) < {most} then kept.flips else kept.flips[3:] end)
             || excluded.flips
 """
 # Positions before the flips that go are void: what was shown then is no longer known.
@@ -51,7 +52,7 @@ async def flip(connection: Connection, user_id: UUID, rows: Collection[tuple[UUI
             "most": MAX_FLIPS,
         }
         await connection.execute(FORGET_FLIPS, values)
-        await connection.execute(FLIP, values)
+        await connection.execute(FLIP.format(most=MAX_FLIPS), values)
         await raise_version(connection, user_id)
 
 
