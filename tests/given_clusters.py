@@ -33,10 +33,9 @@ def is_given() -> bool:
     return ADDRESS in os.environ
 
 
-def skip_where_given() -> None:
-    """For tests that drop or copy their database."""
+def skip_where_given(reason: str = "a given cluster has one database, which is neither copied nor dropped") -> None:
     if is_given():
-        pytest.skip("the given cluster has one database")
+        pytest.skip(reason)
 
 
 def prepare_cluster(settings: Settings) -> Settings:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 
+import given_clusters
 from known_merchants import make_tenant
 from kontor import bootstrap
 from kontor.domain.errors import NotFoundError
@@ -13,11 +14,16 @@ from kontor.domain.secrets import Secret
 from kontor.services.identity.users import NewUser
 from patience import PATIENCE_SECONDS
 
-WAITING = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+WAITING = """
+    select count(distinct pid) from pg_locks join pg_stat_activity using (pid)
+    where datname = current_database() and not granted
+"""
 
 
 @pytest.mark.parametrize("has_data", [False, True])
 async def test_one_erases_and_the_other_finds_nobody(own, has_data):
+    if has_data:
+        given_clusters.skip_where_given("both wait on a worker, and the coordinator does not tell")
     async with bootstrap.open_services(replace(own, pool_size=4), "kontor tests") as services:
         with psycopg.connect(own.migration_database_url.reveal(), autocommit=True) as owner:
             tenant = await make_tenant(services, owner, is_on=False)
