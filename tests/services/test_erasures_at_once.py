@@ -22,8 +22,7 @@ WAITING = """
 
 @pytest.mark.parametrize("has_data", [False, True])
 async def test_one_erases_and_the_other_finds_nobody(own, has_data):
-    if has_data:
-        given_clusters.skip_where_given("both wait on a worker, and the coordinator does not tell")
+    given_clusters.skip_where_given("they wait on workers as well, and the coordinator does not tell")
     async with bootstrap.open_services(replace(own, pool_size=4), "kontor tests") as services:
         with psycopg.connect(own.migration_database_url.reveal(), autocommit=True) as owner:
             tenant = await make_tenant(services, owner, is_on=False)

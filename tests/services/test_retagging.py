@@ -83,7 +83,7 @@ class User:
         """As if another version had tagged everything, and had known nothing."""
         self.owner.execute(
             "update transaction_tags set tagger_version = %(old)s,"
-            " category = case source when 'TAGGER' then 'OTHER_SPENDING' else category end where user_id = %(user)s",
+            " category = case when source = 'TAGGER' then 'OTHER_SPENDING' else category end where user_id = %(user)s",
             {"old": OLD, "user": self.principal.user_id},
         )
         self.owner.execute(
@@ -92,11 +92,16 @@ class User:
 
 
 @pytest.fixture(scope="module")
-async def services(own):
+def tenant_name():
+    return f"t-{uuid4().hex[:8]}"
+
+
+@pytest.fixture(scope="module")
+async def services(own, tenant_name):
     async with bootstrap.open_services(replace(own, pool_size=4), "kontor tests") as services:
         administration = services.tenant_administration
-        await administration.create_tenant(new_tenant("t", is_regulated=True, scopes=ALL_SCOPES))
-        await administration.create_client("t", "app", ClientKind.USER, MANAGEMENT_SCOPES)
+        await administration.create_tenant(new_tenant(tenant_name, is_regulated=True, scopes=ALL_SCOPES))
+        await administration.create_client(tenant_name, "app", ClientKind.USER, MANAGEMENT_SCOPES)
         yield services
 
 
@@ -109,11 +114,13 @@ def owner(own):
 
 
 @pytest.fixture
-async def user(services, owner):
+async def user(services, owner, tenant_name):
     """Tagged by this version, with a word of the user and one of a rule; then all of it is of another version."""
-    tenant, client = owner.execute("select tenant_id, id from clients").fetchone()
-    new = await services.users.create_user_by_operator("t", NewUser(f"user-{uuid4().hex[:12]}", Secret("password")))
-    principal = Principal(tenant, "t", True, client, "app", frozenset(ALL_SCOPES), new.id, new.pseudonym)
+    find_client = "select c.tenant_id, c.id from clients c join tenants t on t.id = c.tenant_id where t.name = %s"
+    tenant, client = owner.execute(find_client, [tenant_name]).fetchone()
+    given = NewUser(f"user-{uuid4().hex[:12]}", Secret("password"))
+    new = await services.users.create_user_by_operator(tenant_name, given)
+    principal = Principal(tenant, tenant_name, True, client, "app", frozenset(ALL_SCOPES), new.id, new.pseudonym)
     access_id = str(uuid4())
     product_id = make_product_id(new.id, access_id, GIRO.key)
     async with services.database.transaction(new.id) as connection:

@@ -20,13 +20,15 @@ from kontor.services.identity.tenants import new_tenant
 from kontor.services.identity.users import NewUser
 from kontor.wire.transactions import CUSTOMER_FIELDS
 
+TENANT = f"t-{uuid4().hex[:8]}"
+
 
 @pytest.fixture(scope="module")
 async def services(own):
     async with bootstrap.open_services(replace(own, pool_size=4), "kontor tests") as services:
         administration = services.tenant_administration
-        await administration.create_tenant(new_tenant("t", is_regulated=True, scopes=ALL_SCOPES))
-        await administration.create_client("t", "app", ClientKind.USER, MANAGEMENT_SCOPES)
+        await administration.create_tenant(new_tenant(TENANT, is_regulated=True, scopes=ALL_SCOPES))
+        await administration.create_client(TENANT, "app", ClientKind.USER, MANAGEMENT_SCOPES)
         yield services
 
 
@@ -34,9 +36,14 @@ async def services(own):
 async def new_user(services, own):
     async def make(seed):
         with psycopg.connect(own.migration_database_url.reveal(), autocommit=True) as owner:
-            tenant, client = owner.execute("select tenant_id, id from clients").fetchone()
-        new = await services.users.create_user_by_operator("t", NewUser(f"user-{uuid4().hex[:12]}", Secret("password")))
-        principal = Principal(tenant, "t", True, client, "app", frozenset(ALL_SCOPES), new.id, new.pseudonym)
+            find_client = (
+                "select c.tenant_id, c.id from clients c join tenants t on t.id = c.tenant_id where t.name = %s"
+            )
+            tenant, client = owner.execute(find_client, [TENANT]).fetchone()
+        new = await services.users.create_user_by_operator(
+            TENANT, NewUser(f"user-{uuid4().hex[:12]}", Secret("password"))
+        )
+        principal = Principal(tenant, TENANT, True, client, "app", frozenset(ALL_SCOPES), new.id, new.pseudonym)
         user = RuledUser(services, principal)
         await user.store(random.Random(seed))
         return user

@@ -11,7 +11,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from test_retagging import KNOWN, OLD, ROWS, owner, services, user  # noqa: F401 (fixtures)
+from test_retagging import KNOWN, OLD, ROWS, owner, services, tenant_name, user  # noqa: F401 (fixtures)
 
 from kontor.config import export_settings
 from process_tree import clean_environment
@@ -62,7 +62,7 @@ with psycopg.connect(owner_url, autocommit=True) as connection:
         ).fetchone()
         if code == 0:
             longest *= 0.8
-            connection.execute("update transaction_tags set tagger_version = %s, category = case source when 'TAGGER'"
+            connection.execute("update transaction_tags set tagger_version = %s, category = case when source = 'TAGGER'"
                                " then 'OTHER_SPENDING' else category end where user_id = %s", [reset, user_id])
             connection.execute("update tagging_states set tagger_version = %s where user_id = %s", [reset, user_id])
         else:

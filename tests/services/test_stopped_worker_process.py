@@ -7,6 +7,7 @@ import psycopg
 import pytest
 from refresh_harness import HandClock, RefreshHarness, make_user
 
+import given_clusters
 from kontor import bootstrap
 from processes import beside, running_worker
 
@@ -15,6 +16,7 @@ SLOW_SECONDS = 4
 
 @pytest.fixture
 def own(settings):
+    given_clusters.skip_where_given("other tests' jobs are in its queue")
     with beside(settings, demo_slow_seconds=SLOW_SECONDS) as own:
         yield own
 

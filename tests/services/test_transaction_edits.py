@@ -3,7 +3,7 @@
 import asyncio
 import json
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -223,7 +223,8 @@ def test_of_edits_that_cannot_be_undone_the_last_50_are_kept(stage):
         made = [(await user.edits.apply(user.principal, EVERYTHING, HOLIDAY)).id for _ in range(52)]
         assert len(await user.edits.list_edits(user.principal)) == 50
         stage.owner.execute(
-            "update transaction_edits set made_at = made_at - interval '31 days' where user_id = %s", [user.user_id]
+            "update transaction_edits set made_at = %s where user_id = %s",
+            [datetime.now(UTC) - timedelta(days=31), user.user_id],
         )
         made.append((await user.edits.apply(user.principal, EVERYTHING, HOLIDAY)).id)
         rows = stage.owner.execute("select id from transaction_edits where user_id = %s", [user.user_id]).fetchall()
