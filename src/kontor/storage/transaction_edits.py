@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 from kontor.domain.annotations import UNCHANGED, Annotation
 from kontor.domain.transaction_edits import LISTED_EDITS, UNDO_DAYS, TransactionEdit, Undoing
 from kontor.storage.data_versions import raise_version, take_version
-from kontor.storage.database import Connection
+from kontor.storage.database import ALLOW_NESTED_LOOPS, AVOID_NESTED_LOOPS, Connection
 from kontor.storage.lock_order import Lock, note_lock
 from kontor.storage.user_binding import bind_transaction
 
@@ -87,10 +87,6 @@ RESTORE_ROWS = """
     ) f
     where t.user_id = %(user)s and t.ctid = f.place
 """
-# Row-level security adds a condition on the user to a join by `ctid`. Of a user whom statistics do not know the planner
-# expects one row, and would compare each row with each.
-AVOID_NESTED_LOOPS = "set local enable_nestloop = off"
-ALLOW_NESTED_LOOPS = "set local enable_nestloop = on"
 FORGET_EDITS = """
     delete from transaction_edits where user_id = %(user)s and made_at <= now() - make_interval(days => %(days)s)
         and id not in (select id from transaction_edits where user_id = %(user)s
@@ -178,6 +174,7 @@ async def undo_edit(connection: Connection, user_id: UUID, edit: TransactionEdit
     cursor = await connection.execute(RESTORABLE, values)
     rows = await cursor.fetchall()
     values |= {"ids": [row[0] for row in rows], "changed_ids": [row[0] for row in rows if row[1]]}
+    # Row-level security adds a condition on the user to a join by `ctid`.
     await connection.execute(AVOID_NESTED_LOOPS)
     if edit.tags is not None:
         await connection.execute(RESTORE_TAGS, values)
