@@ -14,10 +14,7 @@ from kontor.domain.secrets import Secret
 from kontor.services.identity.users import NewUser
 from patience import PATIENCE_SECONDS
 
-WAITING = """
-    select count(distinct pid) from pg_locks join pg_stat_activity using (pid)
-    where datname = current_database() and not granted
-"""
+WAITING = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
 
 
 @pytest.mark.parametrize("has_data", [False, True])

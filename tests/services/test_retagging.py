@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 import pytest
+from refresh_harness import make_user
 
 from kontor import bootstrap
 from kontor.cli import commands
@@ -16,14 +17,9 @@ from kontor.config import export_settings
 from kontor.domain.accesses import AccessStatus, make_product_id
 from kontor.domain.principals import Principal
 from kontor.domain.products import Product, ProductCategory
-from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES
-from kontor.domain.secrets import Secret
 from kontor.domain.tagging_rules import TaggingRule
-from kontor.domain.tenants import ClientKind
 from kontor.domain.transactions import Transaction
 from kontor.services.analyses import tagging
-from kontor.services.identity.tenants import new_tenant
-from kontor.services.identity.users import NewUser
 from kontor.storage import accesses, products, queue, tags, transactions
 from kontor.storage.data_versions import take_version
 
@@ -92,16 +88,8 @@ class User:
 
 
 @pytest.fixture(scope="module")
-def tenant_name():
-    return f"t-{uuid4().hex[:8]}"
-
-
-@pytest.fixture(scope="module")
-async def services(own, tenant_name):
+async def services(own):
     async with bootstrap.open_services(replace(own, pool_size=4), "kontor tests") as services:
-        administration = services.tenant_administration
-        await administration.create_tenant(new_tenant(tenant_name, is_regulated=True, scopes=ALL_SCOPES))
-        await administration.create_client(tenant_name, "app", ClientKind.USER, MANAGEMENT_SCOPES)
         yield services
 
 
@@ -114,20 +102,19 @@ def owner(own):
 
 
 @pytest.fixture
-async def user(services, owner, tenant_name):
+async def user(services, owner):
     """Tagged by this version, with a word of the user and one of a rule; then all of it is of another version."""
-    find_client = "select c.tenant_id, c.id from clients c join tenants t on t.id = c.tenant_id where t.name = %s"
-    tenant, client = owner.execute(find_client, [tenant_name]).fetchone()
-    given = NewUser(f"user-{uuid4().hex[:12]}", Secret("password"))
-    new = await services.users.create_user_by_operator(tenant_name, given)
-    principal = Principal(tenant, tenant_name, True, client, "app", frozenset(ALL_SCOPES), new.id, new.pseudonym)
+    principal = await make_user(services, owner)
+    user_id = principal.user_id
     access_id = str(uuid4())
-    product_id = make_product_id(new.id, access_id, GIRO.key)
-    async with services.database.transaction(new.id) as connection:
-        await accesses.insert_access(connection, new.id, access_id, UUID(int=0), is_synced=True, selected_products=None)
-        await accesses.set_status(connection, new.id, access_id, AccessStatus.COMPLETE)
-        await products.upsert_product(connection, new.id, product_id, access_id, 0, GIRO)
-        await transactions.insert_transactions(connection, new.id, product_id, ROWS, date(2026, 11, 15))
+    product_id = make_product_id(user_id, access_id, GIRO.key)
+    async with services.database.transaction(user_id) as connection:
+        await accesses.insert_access(
+            connection, user_id, access_id, UUID(int=0), is_synced=True, selected_products=None
+        )
+        await accesses.set_status(connection, user_id, access_id, AccessStatus.COMPLETE)
+        await products.upsert_product(connection, user_id, product_id, access_id, 0, GIRO)
+        await transactions.insert_transactions(connection, user_id, product_id, ROWS, date(2026, 11, 15))
     await services.tagging_rules.add_rule(principal, TaggingRule(uuid4(), "RECREATION_HOBBY", "", "Verein"))
     await services.transaction_tagging.ensure_tagged(principal)
     user = User(principal, access_id, product_id, owner)

@@ -6,29 +6,19 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from refresh_harness import make_user
 from ruled_users import RuledUser, change_something
 
 from kontor import bootstrap
 from kontor.domain.errors import InvalidError, NotFoundError
-from kontor.domain.principals import Principal
-from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES
-from kontor.domain.secrets import Secret
 from kontor.domain.tagging_rules import RuleConditions, Sign, TaggingRule
-from kontor.domain.tenants import ClientKind
 from kontor.services.analyses import decisions, own_categories
-from kontor.services.identity.tenants import new_tenant
-from kontor.services.identity.users import NewUser
 from kontor.wire.transactions import CUSTOMER_FIELDS
-
-TENANT = f"t-{uuid4().hex[:8]}"
 
 
 @pytest.fixture(scope="module")
 async def services(own):
     async with bootstrap.open_services(replace(own, pool_size=4), "kontor tests") as services:
-        administration = services.tenant_administration
-        await administration.create_tenant(new_tenant(TENANT, is_regulated=True, scopes=ALL_SCOPES))
-        await administration.create_client(TENANT, "app", ClientKind.USER, MANAGEMENT_SCOPES)
         yield services
 
 
@@ -36,14 +26,7 @@ async def services(own):
 async def new_user(services, own):
     async def make(seed):
         with psycopg.connect(own.migration_database_url.reveal(), autocommit=True) as owner:
-            find_client = (
-                "select c.tenant_id, c.id from clients c join tenants t on t.id = c.tenant_id where t.name = %s"
-            )
-            tenant, client = owner.execute(find_client, [TENANT]).fetchone()
-        new = await services.users.create_user_by_operator(
-            TENANT, NewUser(f"user-{uuid4().hex[:12]}", Secret("password"))
-        )
-        principal = Principal(tenant, TENANT, True, client, "app", frozenset(ALL_SCOPES), new.id, new.pseudonym)
+            principal = await make_user(services, owner)
         user = RuledUser(services, principal)
         await user.store(random.Random(seed))
         return user

@@ -11,7 +11,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from test_retagging import KNOWN, OLD, ROWS, owner, services, tenant_name, user  # noqa: F401 (fixtures)
+from test_retagging import KNOWN, OLD, ROWS, owner, services, user  # noqa: F401 (fixtures)
 
 from kontor.config import export_settings
 from process_tree import clean_environment

@@ -40,7 +40,7 @@ _STATUSES: dict[type[KontorError], int] = {
     OutOfTimeError: 504,
 }
 _HEADERS = {BusyError: {"Retry-After": "5"}, NotAllowedNowError: {"Allow": "GET, PUT"}}
-# Citus loses a worker within a transaction. Where it loses one before, the error is one of the connection.
+# Citus raises an internal error when it loses a worker within a transaction, and an operational error otherwise.
 LOST_WORKER = "failure on connection marked as essential"
 _ROUTING = {404: "There is no such path.", 405: "This path does not know this method."}
 

@@ -59,8 +59,7 @@ ERRORS = {
 DEFAULT = (
     "Any other failure: 401, token missing, wrong or expired; 403, not for this token; 406, no accepted media type;"
     " 408, body not in time; 413, body too large; 415, media type of the body; 500, a defect; 503, database or bank out"
-    " of reach, or too much to compute at the moment; 504, the answer took too long, and it may have been done"
-    " nevertheless."
+    " of reach, or the service too busy; 504, the answer took too long, and it may have been done nevertheless."
 )
 ERROR_HEADERS = {
     401: {"WWW-Authenticate": "how to prove oneself"},

@@ -19,7 +19,7 @@ from kontor.analysis.scoring.tag_changes import Effect, TagChange, find_changes,
 from kontor.analysis.scoring.tag_scores import Judged, Labelled
 from kontor.analysis.tagging import Tagging, load_tagger
 from kontor.cli.data_sets import MANIFEST_NAME, load_manifest, read_manifest
-from kontor.cli.tag_evaluation import judge, judge_tagging, list_short_names, read_files
+from kontor.cli.tag_evaluation import judge, judge_tagging, load_short_names, read_files
 from kontor.domain.errors import InvalidError, NotFoundError
 
 PACKAGE = "src/kontor"
@@ -159,7 +159,7 @@ def tag_with(tree: Path, revision: str, files: Sequence[DataFile]) -> list[list[
     said = json.loads(done.stdout)
     if not Path(said["package"]).resolve().is_relative_to(tree.resolve()):
         raise InvalidError(f"the code of {revision} was not used, but {said['package']}", "--compare")
-    answers, short_names = iter(said["answers"]), list_short_names()
+    answers, short_names = iter(said["answers"]), load_short_names()
     return [[_judge(row, short_names, *next(answers)) for row in file.labelled] for file in files]
 
 

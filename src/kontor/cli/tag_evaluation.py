@@ -21,12 +21,12 @@ def read_files(files: Sequence[Path]) -> list[Labelled]:
 
 
 @lru_cache(maxsize=1)
-def list_short_names() -> ShortNames:
+def load_short_names() -> ShortNames:
     return ShortNames(list_partners())
 
 
 def judge(labelled: Sequence[Labelled], tagger: Tagger) -> list[Judged]:
-    judged, short_names = [], list_short_names()
+    judged, short_names = [], load_short_names()
     for row in labelled:
         start = time.perf_counter()
         tagging = tagger.tag([row.transaction], NOBODY)[0]

@@ -29,7 +29,7 @@ STALE_ROWS, FILLED_ROWS = 20, 5000
 FIRST_YEAR, LAST_YEAR = 1980, 2037
 # Writers of a user's rows hold this one. Nobody waits for it here: whoever has it is changing the rows just now.
 LOCK = "select 1 from data_versions where user_id = $1 for update skip locked"
-# The object is written in the subquery: Citus refuses an update whose own expressions are stable and read the row.
+# The subquery makes the object: Citus refuses stable functions of columns in an update's own `set`.
 FILL = """
     update transactions t
     set document = fresh.document, document_version = fresh.changed_version, document_format = {format}

@@ -25,7 +25,7 @@ async def list_hidden(connection: Connection, user_id: UUID) -> set[tuple[UUID, 
     return {(row[0], row[1]) for row in await fetch_rows(connection, LIST_HIDDEN, [user_id])}
 
 
-# On a cluster what follows `do update` is sent alone, and has no parameters there: {most} is written as a number.
+# {most} is a literal: on a cluster, workers run the `on conflict` clause without the statement's parameters.
 FLIP = """
     insert into repeated_transactions as kept (user_id, product_id, transaction_id, flips)
     select %(user)s, product_id, transaction_id, array[%(version)s::bigint]

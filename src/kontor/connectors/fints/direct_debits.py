@@ -127,12 +127,7 @@ def _list_formats(session: Session, segment_type: type[FinTS3Segment]) -> list[s
     """Those of the business itself where it names any, else those of all SEPA businesses."""
     own = getattr(_find_parameter(session, segment_type), "supported_sepa_formats", None) or ()
     named = [descriptor for descriptor in own if descriptor]
-    return named or find_formats(session)
-
-
-def find_formats(session: Session) -> list[str]:
-    listed = getattr(session.parameters.find_parameter("HKSPA"), "supported_sepa_formats", ())
-    return [descriptor for descriptor in listed if descriptor]
+    return named or session.parameters.sepa_formats
 
 
 def _is_named(session: Session, segment_type: type[FinTS3Segment], schema: str) -> bool:

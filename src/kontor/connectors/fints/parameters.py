@@ -90,8 +90,8 @@ class BankParameters:
         """Two-step methods of this customer, in the bank's order; each with the newest segments that know it."""
         methods: dict[str, Method] = {}
         for version in TAN_VERSIONS:
-            for segment in self._list_segments("HKTAN", version):
-                for parameter in getattr(getattr(segment, "parameter", None), "twostep_parameters", ()):
+            for known in self._list_parameters("HKTAN", version):
+                for parameter in known.twostep_parameters:
                     if parameter.security_function in self.functions and parameter.tan_process == "2":
                         methods.setdefault(parameter.security_function, _read_method(parameter, version))
         return [methods[function] for function in self.functions if function in methods]
@@ -105,12 +105,19 @@ class BankParameters:
         return bool(self._list_segments(command))
 
     def find_parameter(self, command: str, version: int | None = None) -> Any:
-        """What the bank says about a business; None where it says nothing that the library knows.
+        """What the bank says about a business; None where it says nothing that the library knows."""
+        return next(iter(self._list_parameters(command, version)), None)
 
-        The library keeps a damaged segment, and one of a version that it does not know, without a parameter.
-        """
-        known = (getattr(segment, "parameter", None) for segment in self._list_segments(command, version))
-        return next((parameter for parameter in known if parameter is not None), None)
+    @property
+    def sepa_formats(self) -> list[str]:
+        """The bank's own names of the formats of SEPA orders that it takes."""
+        listed = getattr(self.find_parameter("HKSPA"), "supported_sepa_formats", ())
+        return [descriptor for descriptor in listed if descriptor]
+
+    def _list_parameters(self, command: str, version: int | None = None) -> list[Any]:
+        """The library keeps a damaged segment, and one of a version that it does not know, without a parameter."""
+        segments = self._list_segments(command, version)
+        return [segment.parameter for segment in segments if hasattr(segment, "parameter")]
 
     def _list_segments(self, command: str, version: int | None = None) -> list[Any]:
         return list(self.bank.segments.find_segments(f"{command[0]}I{command[2:]}S", version))
@@ -136,8 +143,8 @@ class BankParameters:
         if parameter is not None:
             return bool(parameter.national_account_allowed)
         # A version that the library does not know: the flags have the same places in all.
-        unknown = self._list_segments("HKSPA")[:1]
-        groups = [element for segment in unknown for element in segment._additional_data if isinstance(element, list)]
+        elements = (element for segment in self._list_segments("HKSPA") for element in segment._additional_data)
+        groups = [element for element in elements if isinstance(element, list)]
         return bool(groups) and groups[0][1:2] == ["J"]
 
     def needs_tan(self, command: str) -> bool:

@@ -102,8 +102,8 @@ def refuse_lead_time(days: int, shortest: int | None, longest: int | None) -> No
 
 def find_descriptor(session: Session) -> str:
     """The bank's own name for the format where it lists one."""
-    formats = getattr(session.parameters.find_parameter("HKSPA"), "supported_sepa_formats", ())
-    return next((descriptor for descriptor in formats if descriptor and SCHEMA in descriptor), NAMESPACE)
+    formats = session.parameters.sepa_formats
+    return next((descriptor for descriptor in formats if SCHEMA in descriptor), NAMESPACE)
 
 
 def make_payee_check(session: Session, order: FinTS3Segment, pending: Verdict | None = None) -> FinTS3Segment | None:
