@@ -47,10 +47,10 @@ class Interval:
 
 @dataclass
 class Pacer:
-    """Hands out what is due to connections that are free."""
+    """Hands out what is due to connections that are free, in turn: a server closes what is idle for long."""
 
     requests: list[bytes]
-    free: "list[PacedConnection]" = field(default_factory=list)
+    free: "deque[PacedConnection]" = field(default_factory=deque)
     waiting: deque[tuple[float, bytes]] = field(default_factory=deque)
     latencies: list[float] = field(default_factory=list)
     failures: int = 0
@@ -64,7 +64,7 @@ class Pacer:
         self.open += 1
         request = self._random.choice(self.requests)
         if self.free:
-            self.free.pop().begin(due, request)
+            self.free.popleft().begin(due, request)
         else:
             self.waiting.append((due, request))
             self.longest_queue = max(self.longest_queue, len(self.waiting))
@@ -81,6 +81,10 @@ class Pacer:
         else:
             self.free.append(connection)
 
+    def forget(self, connection: "PacedConnection") -> None:
+        if connection in self.free:
+            self.free.remove(connection)
+
     def finish_interval(self) -> Interval:
         latencies = sorted(self.latencies) or [0.0]
         count = len(latencies)
@@ -96,6 +100,14 @@ class PacedConnection(Connection):
         super().__init__()
         self._pacer = pacer
         self._due = 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._pacer.free.append(self)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._pacer.forget(self)
+        super().connection_lost(error)
 
     def begin(self, due: float, request: bytes) -> None:
         self._due = due
@@ -115,7 +127,6 @@ async def keep_pace(pace: Pace, tell: Callable[[Interval], None]) -> None:
         (await loop.create_connection(lambda: PacedConnection(pacer), "127.0.0.1", pace.port))[1]
         for _ in range(pace.connections)
     ]
-    pacer.free += connections
     started = time.perf_counter()
     sent = 0
     for number in range(1, pace.intervals + 1):

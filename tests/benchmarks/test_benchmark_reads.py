@@ -1,6 +1,7 @@
 """`./dev bench --reads`: the load generator keeps its pace, and the figures are those of the server's histogram."""
 
 import asyncio
+import itertools
 import math
 
 import pytest
@@ -29,8 +30,19 @@ class Answering(asyncio.Protocol):
             self.transport.close()
 
 
-async def run(answer, *, delay=0.0, connections=4, intervals=1):
-    server = await asyncio.get_running_loop().create_server(lambda: Answering(answer, delay), "127.0.0.1", 0)
+class Closing(Answering):
+    def connection_made(self, transport):
+        transport.close()
+
+
+async def run(answer, *, delay=0.0, closed=0, connections=4, intervals=1):
+    """The server closes the first `closed` connections before they are used."""
+    numbers = itertools.count()
+
+    def choose():
+        return (Closing if next(numbers) < closed else Answering)(answer, delay)
+
+    server = await asyncio.get_running_loop().create_server(choose, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     told = []
     try:
@@ -53,6 +65,11 @@ async def test_a_slow_server_does_not_lower_the_rate_and_waiting_counts():
     assert interval.answers == 30
     assert interval.waiting > 10
     assert interval.p99 > 0.5
+
+
+async def test_connections_that_a_server_closes_for_want_of_use_are_no_failures():
+    [interval] = await run(ANSWER, closed=20, connections=40)
+    assert (interval.answers, interval.failures) == (30, 0)
 
 
 @pytest.mark.parametrize("answer", [REFUSAL, b""], ids=["refused", "closed"])
