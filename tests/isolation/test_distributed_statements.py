@@ -6,11 +6,23 @@ They are read from the source of `storage`.
 import re
 
 import pytest
-from sql_levels import find_foreign_qualifiers, find_tables, split_levels
+from sql_levels import TEXT, find_foreign_qualifiers, find_tables, split_levels
 from sql_mutations import STATEMENT, STORAGE, number_placeholders, read_texts
 
 from kontor.domain.searches import CustomerFilters, Filters, Window
-from kontor.storage import customer_transactions, deltas, exports, searches, tag_views, tagging_rules, transactions
+from kontor.storage import (
+    customer_transactions,
+    data_key_rotation,
+    deltas,
+    documents,
+    exports,
+    repetitions,
+    searches,
+    tag_views,
+    tagging_rules,
+    transactions,
+    users,
+)
 from kontor.storage.distribution import DISTRIBUTED, LOCAL
 from kontor.storage.export_sections import SECTIONS
 from kontor.wire.transactions import FIELDS
@@ -27,6 +39,28 @@ NOT_OF_USERS = {
     "credential_leases",
 }
 ON_COORDINATOR = {*LOCAL, *NOT_OF_USERS}
+# Statements with places for names: functions complete them, and `find_composed` calls these.
+TEMPLATES = {
+    "backups._count_rows",
+    "customer_transactions.page",
+    "customer_transactions.sums",
+    "data_key_rotation._find_statement",
+    "data_key_rotation._replace_statement",
+    "deltas.live",
+    "deltas.changes",
+    "deltas._rows_query",
+    "distributing.has_role",
+    "documents.fill",
+    "exports._section_query",
+    "exports._transactions_query",
+    "repetitions.flip",
+    "searches._search_query",
+    "tag_views._view_query",
+    "tagging_rules.examples",
+    "transactions.page_query",
+    "transactions._list_query",
+    "users.delete_distributed",
+}
 CATEGORY = (("category", "category_confidence"),)
 
 NAMES_USER = re.compile(r"\buser_id\s*=\s*\$\d+", re.IGNORECASE)
@@ -34,6 +68,12 @@ INSERTS_USER = re.compile(r"insert\s+into\s+(\w+)(?:\s+as\s+\w+)?\s*\([^)]*\buse
 UPSERT = re.compile(r"\bdo\s+update\s+set\b(.*)", re.IGNORECASE | re.DOTALL)
 CHANGING = re.compile(
     r"\b(now|clock_timestamp|statement_timestamp|gen_random_uuid|random|nextval)\s*\(|\bcurrent_", re.IGNORECASE
+)
+UPDATED = re.compile(r"\bupdate\s.*?\bset\b(.*?)(?=\bfrom\b|\bwhere\b|\breturning\b|$)", re.IGNORECASE | re.DOTALL)
+STABLE = re.compile(
+    r"\b(to_jsonb?|row_to_json|jsonb?_build_(?:object|array)|array_to_json|to_char|concat(?:_ws)?|format|date_trunc"
+    r"|timezone)\s*\(|\bat\s+time\s+zone\b",
+    re.IGNORECASE,
 )
 SIMPLE_CASE = re.compile(r"\bcase\s+(?!when\b)", re.IGNORECASE)
 ROW_TO_JSON = re.compile(r"\b(row_)?to_json\s*\(\s*\w+\s*\)\s*from\s*\(", re.IGNORECASE)
@@ -63,14 +103,31 @@ def find_composed():
         yield f"exports.{section.name}", exports._section_query(section)
     yield "exports.transactions", exports._transactions_query()
     yield "tagging_rules.examples", tagging_rules._examples_query(FIELDS)
+    yield "documents.fill", documents._fill_query(FIELDS)
+    yield "repetitions.flip", repetitions.FLIP.format(most=repetitions.MAX_FLIPS)
+    for column in data_key_rotation.SEALED_COLUMNS:
+        yield "data_key_rotation.find", data_key_rotation._find_statement(column).as_string()
+        yield "data_key_rotation.replace", data_key_rotation._replace_statement(column).as_string()
+    for statement in users.DELETE_DISTRIBUTED:
+        yield "users.delete", statement.as_string()
 
 
 def find_all():
+    for where, text in find_texts():
+        if not is_template(text):
+            yield where, text
+    yield from find_composed()
+
+
+def find_texts():
     for file in sorted(STORAGE.glob("*.py")):
         for where, text in read_texts(file):
-            if STATEMENT.match(text) and "{" not in text.replace("'{}'", "").replace("'{user_id", ""):
+            if STATEMENT.match(text):
                 yield where, text
-    yield from find_composed()
+
+
+def is_template(text):
+    return "{" in TEXT.sub("", text)
 
 
 def find_faults(text):
@@ -82,6 +139,10 @@ def find_faults(text):
     upsert = UPSERT.search(text)
     if upsert and CHANGING.search(upsert[1]):
         faults.append("`do update set` calls a function that is not immutable: take the value from `excluded`")
+    if upsert and "$" in upsert[1] and re.search(r"\)\s*select\b", text[: upsert.start()], re.IGNORECASE):
+        faults.append("`do update set` after `insert … select` has a parameter: workers do not get it, write a literal")
+    if any(STABLE.search(assigned) for level in levels for assigned in UPDATED.findall(level)):
+        faults.append("`update … set` calls a stable function of columns: make the value in a subselect")
     if SIMPLE_CASE.search(text):
         faults.append("`case x when` with parameters reaches workers wrongly: write `case when x =`")
     if ROW_TO_JSON.search(text):
@@ -109,6 +170,11 @@ def test_every_statement_is_one_that_a_cluster_answers_from_one_shard():
     assert faults == set()
 
 
+def test_every_template_is_read_as_its_function_completes_it():
+    completed = {where.lower() for where, text in find_texts() if is_template(text)}
+    assert completed == TEMPLATES
+
+
 def test_the_rules_see_the_statements():
     texts = dict.fromkeys(text for _, text in find_all())
     touching = [text for text in texts if any(find_tables(level) & {*DISTRIBUTED} for level in split_levels(text))]
@@ -128,6 +194,9 @@ def test_the_rules_see_the_statements():
          " updated_at = now()", "immutable"),
         ("update products set status = case $2 when 'A' then 'B' end where user_id = $1", "case"),
         ("select (select to_json(shown) from (select p.id) shown) from products p where p.user_id = $1", "to_json"),
+        ("insert into products as p (user_id, id) select $1, id from unnest($2::uuid[]) as given (id)"
+         " on conflict (user_id, id) do update set balance = p.balance + $3", "parameter"),
+        ("update products set name = to_char(updated_at, 'YYYY') where user_id = $1", "stable"),
         ("with gone as (delete from products where user_id = $1 returning id) delete from transactions t using gone"
          " where t.product_id = gone.id", "all shards"),
         ("select 1 from contracts where user_id = $1 union all select 1 from transactions where id = $2", "all shards"),

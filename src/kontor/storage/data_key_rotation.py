@@ -17,7 +17,7 @@ from kontor.storage.keys import DataKey, SealingKey, wrap_data_key
 # A transaction that has begun with the key before has ended by then, and what it has sealed is found.
 KEPT_HOURS: Final = 24
 OWN: Final = "t.access_id"
-OF_PRODUCT: Final = "(select p.access_id from products p where p.user_id = t.user_id and p.id = t.product_id)"
+OF_PRODUCT: Final = "(select p.access_id from products p where p.user_id = %(user)s and p.id = t.product_id)"
 OF_PAYMENT: Final = "coalesce(t.access_id, '')"
 
 
@@ -127,9 +127,20 @@ async def find_old_value(
     connection: Connection, column: SealedColumn, user_id: UUID, key_id: bytes, skipped: int
 ) -> OldValue | None:
     """The first that is sealed with another key than this one, after so many that are left alone."""
-    statement = sql.SQL(
-        "select t.{key}, {access}, {what}, t.{name} from {table} t where t.user_id = %s and t.{name} is not null"
-        " and substr(t.{name}, 2, 8) <> %s order by t.{key} offset %s limit 1"
+    values = {"user": user_id, "key": key_id, "skipped": skipped}
+    row = await (await connection.execute(_find_statement(column), values)).fetchone()
+    return None if row is None else OldValue(column, row[0], row[1], row[2], bytes(row[3]))
+
+
+async def replace_value(connection: Connection, user_id: UUID, old: OldValue, sealed: bytes) -> None:
+    """Unless it has changed meanwhile."""
+    await connection.execute(_replace_statement(old.column), [sealed, user_id, old.key, old.sealed])
+
+
+def _find_statement(column: SealedColumn) -> sql.Composed:
+    return sql.SQL(
+        "select t.{key}, {access}, {what}, t.{name} from {table} t where t.user_id = %(user)s"
+        " and t.{name} is not null and substr(t.{name}, 2, 8) <> %(key)s order by t.{key} offset %(skipped)s limit 1"
     ).format(
         key=sql.Identifier(column.key),
         access=sql.SQL(column.access),
@@ -137,16 +148,12 @@ async def find_old_value(
         name=sql.Identifier(column.name),
         table=sql.Identifier(column.table),
     )
-    row = await (await connection.execute(statement, [user_id, key_id, skipped])).fetchone()
-    return None if row is None else OldValue(column, row[0], row[1], row[2], bytes(row[3]))
 
 
-async def replace_value(connection: Connection, user_id: UUID, old: OldValue, sealed: bytes) -> None:
-    """Unless it has changed meanwhile."""
-    statement = sql.SQL("update {table} set {name} = %s where user_id = %s and {key} = %s and {name} = %s").format(
-        table=sql.Identifier(old.column.table), name=sql.Identifier(old.column.name), key=sql.Identifier(old.column.key)
+def _replace_statement(column: SealedColumn) -> sql.Composed:
+    return sql.SQL("update {table} set {name} = %s where user_id = %s and {key} = %s and {name} = %s").format(
+        table=sql.Identifier(column.table), name=sql.Identifier(column.name), key=sql.Identifier(column.key)
     )
-    await connection.execute(statement, [sealed, user_id, old.key, old.sealed])
 
 
 async def replace_statement(connection: Connection, user_id: UUID, old: OldValue, sealed: bytes, digest: bytes) -> None:
