@@ -203,6 +203,63 @@ def test_payments_are_made_once_although_a_node_stops(bank_server, shared, owner
             assert connection.execute(query, [purpose]).fetchone() == (1,)
 
 
+# Shards move
+
+
+PLACE = """
+    select s.shardid, n.nodeid, n.nodename, n.nodeport
+    from citus_shards s join pg_dist_node n using (nodename, nodeport)
+    where s.shardid = get_shard_id_for_distribution_column('transactions', %s::uuid)
+"""
+OTHER_PLACE = """
+    select nodename, nodeport from pg_dist_node where isactive and shouldhaveshards and nodeid <> %s order by nodeid
+"""
+MOVE = "select citus_move_shard_placement(%s, %s, %s, %s, %s, shard_transfer_mode := 'force_logical')"
+
+
+def find_place(connection, customer):
+    row = connection.execute(PLACE, [customer.reference]).fetchone()
+    assert row is not None
+    return row
+
+
+def move_shard(address, customer):
+    """The shard of a user, with those of the other tables that lie beside it, to another node."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        shard, node, *source = find_place(connection, customer)
+        target = connection.execute(OTHER_PLACE, [node]).fetchone()
+        assert target is not None
+        connection.execute(MOVE, [shard, *source, *target])
+
+
+def test_users_are_served_and_lose_nothing_while_their_shards_move(bank_server, shared, owner_address):
+    customer = new_customer(shared)
+    first = add_access(customer, f"{LOGIN}+{new_id()[:8]}")
+    wait_until_complete(customer, first)
+    known = read_all(customer, first)
+    with psycopg.connect(owner_address, autocommit=True) as connection:
+        before = find_place(connection, customer)
+    added = []
+    with ThreadPoolExecutor(1) as pool:
+        moving = pool.submit(move_shard, owner_address, customer)
+        while not moving.done():
+            login = f"{LOGIN}+{new_id()[:8]}"
+            added.append((login, add_access(customer, login)))
+            wait_until_complete(customer, added[-1][1])
+            repeat(lambda: customer.get(ACCESSES), lambda answer: answer.status_code == 200)
+        moving.result()
+    with psycopg.connect(owner_address, autocommit=True) as connection:
+        after = find_place(connection, customer)
+    assert after[0] == before[0]
+    assert after[1] != before[1]
+    assert read_all(customer, first) == known
+    for login, access_id in added[:2]:
+        undisturbed = new_customer(shared)
+        repeated = add_access(undisturbed, login)
+        wait_until_complete(undisturbed, repeated)
+        assert read_all(customer, access_id) == read_all(undisturbed, repeated)
+
+
 @pytest.fixture
 def owner_address(settings):
     """Connected to after the node is back: a connection of before would be dead."""
