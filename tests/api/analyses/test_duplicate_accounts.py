@@ -128,24 +128,30 @@ def find_account(login):
     return account.product, [entry.transaction for entry in account.entries if not entry.transaction.is_pending], today
 
 
-@pytest.mark.parametrize("write", [write_camt053, write_mt940])
-async def test_a_file_of_a_connected_account_changes_nothing(bank_server, shared, services, write):
-    """MT940 names bank code and account number, camt the IBAN: both are the account. MT940 cuts names, too."""
-    customer, login = new_customer(shared), "familie+x12"  # who has a contract with a name of more than 54 characters
+@pytest.fixture(scope="module")
+def family(bank_server, shared):
+    """A customer with a contract with a name of more than 54 characters: (customer, login, what analyses answer)"""
+    customer, login = new_customer(shared), "familie+x12"
     customer.add_complete(login)
-    alone = analyse(customer)
+    return customer, login, analyse(customer)
+
+
+@pytest.mark.parametrize("write", [write_camt053, write_mt940])
+async def test_a_file_of_a_connected_account_changes_nothing(family, shared, services, write):
+    """MT940 names bank code and account number, camt the IBAN: both are the account. MT940 cuts names, too."""
+    customer, login, alone = family
     product, rows, today = find_account(login)
     rows = rows[-200:]
     opening = product.balance - sum(row.amount for row in rows)
     access_id = await import_file(services, shared, customer, write(product, rows, opening, day=today))
     assert len(list_ids(customer, access_id)) == len(rows)
     both = analyse(customer)
+    assert customer.delete(f"{ACCESSES}/{access_id}").status_code == 200
     assert {name: both[name] == alone[name] for name in ALL} == dict.fromkeys(ALL, True)
 
 
-async def test_older_history_of_a_file_counts_and_its_old_balance_does_not(bank_server, shared, services):
-    customer, login = new_customer(shared), f"familie+{uuid4().hex[:8]}"
-    customer.add_complete(login)
+async def test_older_history_of_a_file_counts_and_its_old_balance_does_not(family, shared, services):
+    customer, login, _ = family
     before, check = sum_up(customer), customer.read("/customer/v2/ai/credit-check/")
     product, _, _ = find_account(login)
     days = [datetime(2020, 5, day, 11, tzinfo=UTC) for day in (4, 11, 18)]
@@ -154,9 +160,10 @@ async def test_older_history_of_a_file_counts_and_its_old_balance_does_not(bank_
         for day in days
     ]
     data = write_camt053(product, rows, Decimal(-90_000), day=days[-1].date())
-    await import_file(services, shared, customer, data)
-    assert sum_up(customer) == before + 3 * Decimal("-41.37")
-    after = customer.read("/customer/v2/ai/credit-check/")
+    access_id = await import_file(services, shared, customer, data)
+    total, after = sum_up(customer), customer.read("/customer/v2/ai/credit-check/")
+    assert customer.delete(f"{ACCESSES}/{access_id}").status_code == 200
+    assert total == before + 3 * Decimal("-41.37")
     assert after["details"]["overdraftDays"] == check["details"]["overdraftDays"]
 
 
