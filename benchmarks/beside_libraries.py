@@ -26,7 +26,7 @@ from benchmarks.environment import BenchmarkEnvironment, open_database
 from kontor.api.app import make_app
 from kontor.config import Settings
 from kontor.jobs.concurrency import LimitedQueue
-from kontor.jobs.queue_driver import TwoLineDriver
+from kontor.jobs.queue_driver import TwoConnectionDriver
 from kontor.logs import configure_logs
 from kontor.storage.database import Database
 
@@ -180,7 +180,7 @@ async def compare_drivers(settings: Settings) -> None:
         sides[name] = asyncio.create_task(queuer.run())
 
     await start("library", PgQueuer(PsycopgDriver(await connect())))
-    driver = TwoLineDriver(await connect(), await connect())
+    driver = TwoConnectionDriver(await connect(), await connect())
     queue = LimitedQueue(driver)
     await driver.begin_listening(queue.channel)
     await start("own", queue)

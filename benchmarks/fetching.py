@@ -20,7 +20,7 @@ ACCESSES = "/customer/v2/bankzugaenge"
 PERSONA = "familie"
 SIZES = (5_000, 10_000, 20_000, 40_000)
 POLL_SECONDS = 0.02
-PATIENCE_SECONDS = 300
+WAIT_TIMEOUT_SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def time_fetch(server: ServerProcess, visit: Visit) -> float:
     token = visit.customer.token
     started = time.perf_counter()
     server.ask(Request(ACCESSES, token), visit.body)
-    while time.perf_counter() - started < PATIENCE_SECONDS:
+    while time.perf_counter() - started < WAIT_TIMEOUT_SECONDS:
         access = json.loads(server.ask(Request(f"{ACCESSES}/{visit.access_id}", token)))
         if access["status"] == "VOLLSTAENDIG":
             return time.perf_counter() - started

@@ -27,7 +27,7 @@ from payment_faults.plans import Entrance, Form, Sca, Scenario
 IBANS = ("DE89370400440532013000", "DE02120300000000202051")
 ADDRESS, CALLBACK = "8.8.8.8", "https://example.com/back"
 WRONG_TAN = "7"
-MOST_STEPS = 12
+MAX_STEPS = 12
 FIRST_DAYS = 10  # from today to the first execution of a standing order, and to the collection of direct debits
 CREDITOR_ID = "DE98ZZZ09999999999"
 METHODS = {
@@ -74,7 +74,7 @@ class Customer:
     async def pay(self, services: Services) -> None:
         """Until the bank has decided, or nobody knows. After a crash it begins with the same order again."""
         view = self._note(await self._order(services))
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             if not view.payment.state.is_under_way:
                 return
             view = self._note(await self._answer(services, view))

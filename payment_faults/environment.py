@@ -105,7 +105,7 @@ class FaultEnvironment:
         pages = f"{self.settings.base_url}/demobank/confirm"
         self._keep_connections()
         Context.wait = _move_clock  # type: ignore[method-assign]  # between two polls of the verification of payees
-        recovery.PATIENCE_SECONDS = BANK_SECONDS  # a busy machine must not make look-ups end elsewhere
+        recovery.WAIT_TIMEOUT_SECONDS = BANK_SECONDS  # a busy machine must not make look-ups end elsewhere
         self._bank = DemoBankPages(self.settings.database_url, pages, pays_twice=True)
         files = ensure_certificates(self._folder / "certificates", "127.0.0.1")
         self.authority = files.authority

@@ -41,19 +41,19 @@ from payment_faults.verdicts import UNDER_WAY, Evidence, Verdict, judge
 TESTS = Path(__file__).parents[1] / "tests"
 sys.path[:0] = [str(TESTS / "faults"), str(TESTS)]
 
-from callers import BY_CONDUCT, CALLBACK, CUSTOMER, IBAN, PRESENT, Payer, PaymentCase, is_failed  # noqa: E402
+from callers import BY_SCENARIO, CALLBACK, CUSTOMER, IBAN, PRESENT, Payer, PaymentCase, is_failed  # noqa: E402
 from deployments import Deployment, Moment, running_deployment  # noqa: E402
 from moments import list_moments  # noqa: E402
 
 from banking import new_customer  # noqa: E402
 from consenting import start  # noqa: E402
 from faults import kill  # noqa: E402
-from kontor.connectors.demo.payees import Conduct  # noqa: E402
+from kontor.connectors.demo.payees import PayeeScenario  # noqa: E402
 from kontor.connectors.demo.people import person_for  # noqa: E402
 
 MODE = "killed"
 UNKNOWN_SECONDS = 4  # so long a payment may stay unknown before the caller takes it for the answer
-MOST_LOOKUPS = {Connector.DEMO: 100, Connector.FINTS: 4, Connector.XS2A: 4}
+MAX_LOOKUPS = {Connector.DEMO: 100, Connector.FINTS: 4, Connector.XS2A: 4}
 REQUEST_SECONDS, SETTLE_SECONDS = 180, 60
 ATTEMPTS = 4
 WORKER_SHARE = 0.2
@@ -141,7 +141,7 @@ class DrawnCase(PaymentCase):
             "update payments set next_lookup_at = now() where id = %s and state = 'UNKNOWN' and lookups < %s"
             " and next_lookup_at > now() returning id",
             self.payment_id,
-            MOST_LOOKUPS[self.scenario.connector],
+            MAX_LOOKUPS[self.scenario.connector],
         )
         now = time.monotonic()
         self.unknown_since = self.unknown_since or now
@@ -252,13 +252,13 @@ class Killing:
         worker = self.deployment.worker
         for _ in range(ATTEMPTS):
             case = self._make_case(slot, fault.scenario)
-            case.iban = BY_CONDUCT[
-                Conduct.DIES_AFTER_BOOKING if fault.scenario.is_sent else Conduct.DIES_BEFORE_BOOKING
+            case.iban = BY_SCENARIO[
+                PayeeScenario.DIES_AFTER_BOOKING if fault.scenario.is_sent else PayeeScenario.DIES_BEFORE_BOOKING
             ]
             token = worker.arm(moment, "kill")
             case.run(self.deployment.observer)
             evidence = self._settle(case)
-            worker.disarm()
+            worker.escape_formula()
             if worker.is_met(token) or judge(evidence) is not Verdict.FINE:
                 return moment, evidence
             moment = WORKER_MOMENTS[0]  # a look-up that finds nothing has fewer moments

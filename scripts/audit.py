@@ -63,11 +63,12 @@ def read_lock(lock: Path) -> list[Package]:
 
 
 def list_vendored() -> list[Package]:
-    return [Package(one.name, one.version, (), one.licence) for one in components.list_vendored()]
+    return [Package(package.name, package.version, (), package.licence) for package in components.list_vendored()]
 
 
 def make_bom(packages: Sequence[Package], vendored: Sequence[Package], at: datetime) -> dict[str, Any]:
-    components = [_describe(package, "pypi") for package in packages] + [_describe(one, "npm") for one in vendored]
+    components = [_describe(package, "pypi") for package in packages]
+    components += [_describe(package, "npm") for package in vendored]
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",

@@ -39,7 +39,7 @@ SHORT = {
     "VR-Bank ": ("VR-BK ",),
 }
 # A name that is no longer names the kind alone.
-LONGEST_KIND = len("raiffeisenbank")
+MAX_KIND_LENGTH = len("raiffeisenbank")
 LINKS = re.compile(r" (?:im|in|am|an der|an|zu) ")
 HEADING = "# Savings banks and cooperative banks of the bank catalogue; written by scripts/build_local_banks.py.\n"
 
@@ -54,7 +54,7 @@ def list_banks(rows: Iterable[dict[str, str]]) -> Iterator[tuple[str, str]]:
             continue
         if group[0] not in name.lower() or (group[0] == "bank" and not COOPERATIVE.search(name)):
             continue
-        if len(fold(name)) <= LONGEST_KIND:
+        if len(fold(name)) <= MAX_KIND_LENGTH:
             continue
         seen.add(fold(name))
         yield name, row["group"]

@@ -36,8 +36,8 @@ SEPARATOR = " | "
 # The world, Europe, the European Union, Germany, Western Europe, the German-speaking countries.
 PLACES = {"001", "150", "155", "de", "eu", "q458", "q46"}
 BRANCHES = ("brands", "operators")
-SHORTEST_NAME = 4
-LONGEST_NAME = 60
+MIN_NAME_LENGTH = 4
+MAX_NAME_LENGTH = 60
 LEGAL_FORM = re.compile(
     r"(,?\s+((gemeinnützige\s+)?g?gmbh|ag|se|kg|ohg|eg|vvag|mbh|e\.\s*v\.|e\.\s*g\.|inc\.?|ltd\.?|&\s*co\.?))+$",
     re.IGNORECASE,
@@ -137,8 +137,8 @@ def is_telling(text: str, left_out: set[str], generic: Iterable[re.Pattern[str]]
     folded = fold(text)
     words = folded.split()
     return (
-        len(folded.replace(" ", "")) >= SHORTEST_NAME
-        and len(text) <= LONGEST_NAME
+        len(folded.replace(" ", "")) >= MIN_NAME_LENGTH
+        and len(text) <= MAX_NAME_LENGTH
         and any(len(word) > 2 and not word.isdigit() for word in words)
         and folded not in left_out
         and not PUBLIC_BODY.search(folded)

@@ -27,7 +27,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 ROUNDS = 3
-PATIENCE_SECONDS = 240
+WAIT_TIMEOUT_SECONDS = 240
 ENOUGH_CONTRACTS = 20
 # A slow phone: the profile "Slow 4G" of Chromium's developer tools, and a processor of a quarter of this one's speed.
 SLOW_NETWORK = {
@@ -149,7 +149,7 @@ class Photographer:
     def wait_for_data(self) -> None:
         """Until the sample's first fetch is stored and all of it is tagged."""
         page = self.open(Scene("overview", ""))
-        for _ in range(PATIENCE_SECONDS):
+        for _ in range(WAIT_TIMEOUT_SECONDS):
             page.goto(f"{self.base}/contracts")
             if page.locator("table.contracts tbody tr").count() > ENOUGH_CONTRACTS:
                 return
@@ -172,7 +172,7 @@ class Photographer:
         """Until some are there."""
         if page.locator("button.request:not(.quiet-button)").count():
             page.click("button.request")
-        for _ in range(PATIENCE_SECONDS):
+        for _ in range(WAIT_TIMEOUT_SECONDS):
             if page.locator('.statements tr[data-state="VORHANDEN"]').count():
                 return
             page.wait_for_timeout(1000)

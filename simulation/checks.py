@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 SLOT = timedelta(hours=6)
 DAY = timedelta(hours=24)
-MOST_CALLS = 4
+MAX_CALLS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def check_budget(login: str, moments: Sequence[datetime], tolerance: timedelta =
     ordered = sorted(moments)
     return [
         f"{login}: five calls between {first} and {fifth}"
-        for first, fifth in zip(ordered, ordered[MOST_CALLS:], strict=False)
+        for first, fifth in zip(ordered, ordered[MAX_CALLS:], strict=False)
         if fifth - first < DAY - tolerance
     ]
 

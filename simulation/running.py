@@ -27,9 +27,9 @@ TRANSIT_SECONDS = 3.0
 POLL_SECONDS = 5.0
 # Leases, looks and restarts of workers take real seconds at any speed of the clock. A slot's window of six hours must
 # be long enough for them, or all that is seen is slots that nobody could serve.
-MOST_FACTOR = 1500.0
+MAX_FACTOR = 1500.0
 # So long a worker must live on average, in real time, to have started and done something before it is killed.
-LEAST_LIFE_SECONDS = 2.0
+MIN_LIFE_SECONDS = 2.0
 
 
 class UnfitPlanError(ValueError):
@@ -54,17 +54,17 @@ class Plan:
     outage_hours: float = 0
 
     def __post_init__(self) -> None:
-        if self.factor > MOST_FACTOR:
+        if self.factor > MAX_FACTOR:
             raise UnfitPlanError(
                 f"At {self.factor:g} times real time a slot's window of six hours is {21600 / self.factor:.1f} real"
                 f" seconds. Looks, leases and starting workers take real seconds at any speed: slots would be missed"
-                f" through no fault of Kontor. At most {MOST_FACTOR:g} is allowed."
+                f" through no fault of Kontor. At most {MAX_FACTOR:g} is allowed."
             )
         life = sum(self.kill_minutes) / 2 * 60 / self.factor * self.workers
-        if life < LEAST_LIFE_SECONDS:
+        if life < MIN_LIFE_SECONDS:
             raise UnfitPlanError(
                 f"With {self.workers} workers killed in turn a worker would live {life:.1f} real seconds, hardly longer"
-                f" than it takes to start; at least {LEAST_LIFE_SECONDS:g} are needed. Run the clock slower, or kill"
+                f" than it takes to start; at least {MIN_LIFE_SECONDS:g} are needed. Run the clock slower, or kill"
                 " less often."
             )
 

@@ -12,7 +12,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
 
-from patience import PATIENCE_SECONDS
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 DEMO_BANK = "00000000-0000-0000-0000-000000000000"
 ACCESSES = "/customer/v2/bankzugaenge"
@@ -148,7 +148,7 @@ def rels(thing: dict[str, Any]) -> list[str]:
     return [relation["rel"] for relation in thing["relations"]]
 
 
-def wait_for(look: Any, is_reached: Any, seconds: float = PATIENCE_SECONDS) -> Any:
+def wait_for(look: Any, is_reached: Any, seconds: float = WAIT_TIMEOUT_SECONDS) -> Any:
     """Look until it is so. The limit is generous: it only ends a test that would never end.
 
     Pauses grow: each look takes processor time that the process waited for needs as well.

@@ -35,10 +35,10 @@ from kontor.storage import demo_bank_payments, keys
 from kontor.storage.embedded import EmbeddedPostgres
 from kontor.storage.lock_order import check_lock_order
 from long_tier import LongTier, add_options
-from patience import PATIENCE_SECONDS
 from plain_http import create_shared_ssl_context, plain_client
 from processes import KONTOR, WITH_CHEAP_PASSWORDS, free_port, make_template, running_server, running_worker
 from tenants import TenantUnderTest, create_office, create_tenant, generate_rsa_key
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 # The same examples in every run, on a fast and on a slow machine: what passed here passes elsewhere. To look for new
 # ones, set KONTOR_TEST_NEW_EXAMPLES.
@@ -257,7 +257,7 @@ def bank_server(server: str, shared_settings: Settings, worker_log: Path) -> Ite
 
 @pytest.fixture(scope="session")
 def http(server: str) -> Iterator[httpx.Client]:
-    with plain_client(base_url=server, timeout=PATIENCE_SECONDS) as client:
+    with plain_client(base_url=server, timeout=WAIT_TIMEOUT_SECONDS) as client:
         yield client
 
 

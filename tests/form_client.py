@@ -12,8 +12,8 @@ import httpx
 
 from banking import ACCESSES, DEMO_BANK, BankCustomer, new_id
 from consenting import PRESENT
-from patience import PATIENCE_SECONDS
 from plain_http import plain_client
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 CALLBACK = "https://example.com/back?state=1"
 SINGLE = "/customer/v2/payment/single-transfer"
@@ -43,7 +43,7 @@ class FormClient:
         # No connection is kept, so none is left open.
         limits = httpx.Limits(max_keepalive_connections=0)
         self.http = plain_client(
-            base_url=self.base_url, headers=headers, follow_redirects=True, timeout=PATIENCE_SECONDS, limits=limits
+            base_url=self.base_url, headers=headers, follow_redirects=True, timeout=WAIT_TIMEOUT_SECONDS, limits=limits
         )
 
     def open(self, location: str, callback: str = CALLBACK) -> "FormClient":
@@ -85,7 +85,7 @@ class FormClient:
 
     def at(self, page: str) -> "FormClient":
         """The page, once the bank has answered."""
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while self.page in WAITING and self.page != page and time.monotonic() < end:
             time.sleep(0.1)
             self.reload()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from banking import BankCustomer
-from patience import PATIENCE_SECONDS
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -78,7 +78,7 @@ def run_bash(script: str, folder: Path, **environment: str) -> subprocess.Comple
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_SECONDS,
+        timeout=WAIT_TIMEOUT_SECONDS,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr

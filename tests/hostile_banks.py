@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 
 PIECE = b"A" * 65536
 PAUSE_SECONDS = 0.01
-Conduct = Callable[["Visit"], None]
+Handling = Callable[["Visit"], None]
 
 
 @dataclass
 class HostileBank:
-    """`visits` are connections; `conduct` decides what happens on one."""
+    """`visits` are connections; `handle` decides what happens on one."""
 
     url: str
-    conduct: Conduct
+    handle: Handling
     visits: list["Visit"] = field(default_factory=list)
 
     @property
@@ -68,15 +68,15 @@ class Visit:
 
 
 @contextmanager
-def running_hostile_bank(conduct: Conduct) -> Iterator[HostileBank]:
+def running_hostile_bank(handle: Handling) -> Iterator[HostileBank]:
     """Plain HTTP on 127.0.0.1."""
     listener = socket.create_server(("127.0.0.1", 0))
-    bank = HostileBank(f"http://127.0.0.1:{listener.getsockname()[1]}", conduct)
+    bank = HostileBank(f"http://127.0.0.1:{listener.getsockname()[1]}", handle)
 
     def serve(visit: Visit) -> None:
         with visit.connection:
             try:
-                bank.conduct(visit)
+                bank.handle(visit)
             except OSError:
                 visit.was_left.set()
 
@@ -101,31 +101,31 @@ def running_hostile_bank(conduct: Conduct) -> Iterator[HostileBank]:
                 visit.connection.shutdown(socket.SHUT_RDWR)
 
 
-def answer(body: bytes, status: str = "200 OK", **headers: str) -> Conduct:
+def answer(body: bytes, status: str = "200 OK", **headers: str) -> Handling:
     """The same to every request."""
     told = {"Content-Length": str(len(body)), "Content-Type": "application/json"}
     told |= {name.replace("_", "-"): value for name, value in headers.items()}
     head = f"HTTP/1.1 {status}\r\n" + "".join(f"{name}: {value}\r\n" for name, value in told.items()) + "\r\n"
 
-    def conduct(visit: Visit) -> None:
+    def handle(visit: Visit) -> None:
         while visit.read_request():
             visit.send(head.encode("latin-1") + body)
 
-    return conduct
+    return handle
 
 
-def after_request(conduct: Conduct) -> Conduct:
+def after_request(handle: Handling) -> Handling:
     def wait(visit: Visit) -> None:
         if visit.read_request():
-            conduct(visit)
+            handle(visit)
 
     return wait
 
 
-def repeat(data: bytes, before: bytes = b"", *, is_slow: bool = False) -> Conduct:
+def repeat(data: bytes, before: bytes = b"", *, is_slow: bool = False) -> Handling:
     """Without end."""
 
-    def conduct(visit: Visit) -> None:
+    def handle(visit: Visit) -> None:
         visit.send(before)
         while True:
             if is_slow:
@@ -133,7 +133,7 @@ def repeat(data: bytes, before: bytes = b"", *, is_slow: bool = False) -> Conduc
             else:
                 visit.send(data)
 
-    return after_request(conduct)
+    return after_request(handle)
 
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

@@ -18,7 +18,7 @@ import pytest
 LEFT_OUT = "left out: no time left"
 ROOT = Path(__file__).parent.parent
 STATE = ROOT / ".pytest_cache" / "long_tier.json"
-MOST_NAMES = 30
+MAX_NAMES = 30
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -116,7 +116,7 @@ class LongTier:
         terminalreporter.line(f"{total} passed in all runs of this source, {total - self._before} of them in this run.")
         if self._left_out:
             terminalreporter.line(f"{len(self._left_out)} left out; the next run goes on with them:")
-            for name in sorted(self._left_out)[:MOST_NAMES]:
+            for name in sorted(self._left_out)[:MAX_NAMES]:
                 terminalreporter.line(f"  {name}")
-            if len(self._left_out) > MOST_NAMES:
-                terminalreporter.line(f"  … and {len(self._left_out) - MOST_NAMES} more")
+            if len(self._left_out) > MAX_NAMES:
+                terminalreporter.line(f"  … and {len(self._left_out) - MAX_NAMES} more")

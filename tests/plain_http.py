@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from patience import PATIENCE_SECONDS
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody, and is not needed
 
@@ -20,10 +20,10 @@ class PatientClient(httpx.Client):
     """It reads again while the service is too busy to answer: machines that run tests are shared."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(verify=_NO_TLS, timeout=PATIENCE_SECONDS, **options)
+        super().__init__(verify=_NO_TLS, timeout=WAIT_TIMEOUT_SECONDS, **options)
 
     def get(self, url: httpx.URL | str, **options: Any) -> httpx.Response:
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while (answer := super().get(url, **options)).status_code == 503 and time.monotonic() < end:
             time.sleep(0.5)
         return answer

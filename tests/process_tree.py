@@ -17,8 +17,8 @@ import httpx
 from kontor.bootstrap import attach_embedded, migrate_database
 from kontor.config import Settings, export_settings, read_settings
 from kontor.storage.embedded import EmbeddedPostgres
-from patience import PATIENCE_SECONDS
 from plain_http import plain_client
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 KONTOR = [sys.executable, "-m", "kontor"]
 
@@ -56,10 +56,10 @@ class Running:
     def printed(self) -> str:
         return self.output.read_text()
 
-    def wait_for(self, text: str, seconds: float = PATIENCE_SECONDS) -> None:
+    def wait_for(self, text: str, seconds: float = WAIT_TIMEOUT_SECONDS) -> None:
         self._wait(lambda: text in self.printed, f"{text!r} in the output", seconds)
 
-    def wait_until_ready(self, base_url: str, seconds: float = PATIENCE_SECONDS) -> None:
+    def wait_until_ready(self, base_url: str, seconds: float = WAIT_TIMEOUT_SECONDS) -> None:
         self._wait(lambda: status_of(f"{base_url}/health/ready") == 200, f"{base_url} ready", seconds)
 
     def _wait(self, is_there: Callable[[], bool], what: str, seconds: float) -> None:
@@ -69,7 +69,9 @@ class Running:
             assert time.monotonic() < end, f"no {what}:\n{self.printed}"
             time.sleep(0.02)
 
-    def end(self, number: int = signal.SIGTERM, *, is_group: bool = False, seconds: float = PATIENCE_SECONDS) -> int:
+    def end(
+        self, number: int = signal.SIGTERM, *, is_group: bool = False, seconds: float = WAIT_TIMEOUT_SECONDS
+    ) -> int:
         """Send a signal and return the exit code."""
         os.killpg(self.pid, number) if is_group else os.kill(self.pid, number)
         return self.process.wait(seconds)
@@ -79,7 +81,7 @@ class Running:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(PATIENCE_SECONDS)
+                self.process.wait(WAIT_TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -93,7 +95,7 @@ def status_of(url: str) -> int | None:
         return None
 
 
-def wait_until(is_true: Callable[[], object], what: str, seconds: float = PATIENCE_SECONDS) -> None:
+def wait_until(is_true: Callable[[], object], what: str, seconds: float = WAIT_TIMEOUT_SECONDS) -> None:
     """The limit is generous: on a busy machine it only ends a test that would never end."""
     end = time.monotonic() + seconds
     while not is_true():

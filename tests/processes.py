@@ -21,8 +21,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 import given_clusters
 from kontor.config import Settings, export_settings
 from kontor.domain.secrets import Secret
-from patience import PATIENCE_SECONDS
 from plain_http import plain_client
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 TEMPLATE = "kontor_template"
 KONTOR = [sys.executable, "-m", "kontor"]
@@ -45,7 +45,7 @@ class running_server:  # noqa: N801 (reads as a statement)
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
-        assert self.process.wait(PATIENCE_SECONDS) == 0, self.log.read_text()
+        assert self.process.wait(WAIT_TIMEOUT_SECONDS) == 0, self.log.read_text()
 
 
 class running_worker:  # noqa: N801 (reads as a statement)
@@ -62,7 +62,9 @@ class running_worker:  # noqa: N801 (reads as a statement)
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
         # A worker that was still starting knows no other end; that one at work ends well has tests of its own.
-        assert self.process.wait(PATIENCE_SECONDS) in (0, -signal.SIGTERM, 128 + signal.SIGTERM), self.log.read_text()
+        assert self.process.wait(WAIT_TIMEOUT_SECONDS) in (0, -signal.SIGTERM, 128 + signal.SIGTERM), (
+            self.log.read_text()
+        )
 
 
 def start_kontor(
@@ -79,7 +81,7 @@ def start_kontor(
 
 
 def wait_until_ready(
-    base_url: str, process: subprocess.Popen[bytes], log: Path, seconds: float = PATIENCE_SECONDS
+    base_url: str, process: subprocess.Popen[bytes], log: Path, seconds: float = WAIT_TIMEOUT_SECONDS
 ) -> None:
     end = time.monotonic() + seconds
     with plain_client(timeout=2) as client:
@@ -101,7 +103,7 @@ def run_kontor(settings: Settings, *arguments: Any, code: int = 0) -> subprocess
         env=os.environ | export_settings(settings),
         capture_output=True,
         text=True,
-        timeout=PATIENCE_SECONDS,
+        timeout=WAIT_TIMEOUT_SECONDS,
         check=False,
     )
     assert done.returncode == code, done.stderr

@@ -75,12 +75,12 @@ class TenantUnderTest:
 _generate = keys._generate_rsa_key
 _rsa_key = cache(_generate)
 _rsa_keys: deque[RSAPrivateKey] = deque()
-MOST_RSA_KEYS = 3  # a key, the one before it after a rotation, and an older one
+MAX_RSA_KEYS = 3  # a key, the one before it after a rotation, and an older one
 
 
 def generate_rsa_key() -> RSAPrivateKey:
     """In place of a new key for each tenant of this process: the next of a few, since each takes 0.3 s to make."""
-    if len(_rsa_keys) < MOST_RSA_KEYS:
+    if len(_rsa_keys) < MAX_RSA_KEYS:
         _rsa_keys.append(_generate())
     else:
         _rsa_keys.rotate()

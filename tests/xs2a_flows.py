@@ -27,7 +27,7 @@ from kontor.connectors.revocations import Revoke, Revoked
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 from kontor.domain.secrets import Secret
-from xs2a_talk import TODAY, Caller, Dialogue, Xs2aBankUnderTest, new_login
+from xs2a_dialogues import TODAY, Caller, Dialogue, Xs2aBankUnderTest, new_login
 
 SHOP = "DE89370400440532013000"
 

@@ -18,7 +18,7 @@ from kontor.connectors.demo.people import PERSONAS, person_for
 
 SEED = 7
 TODAY = date(2026, 6, 15)
-MOST_PER_CATEGORY = 2000
+MAX_PER_CATEGORY = 2000
 SURNAMES = [
     "mueller",
     "schmidt",
@@ -167,5 +167,5 @@ def generate_rows(reader: Reader) -> list[Row]:
     for category in sorted(by_category):
         rows_of_category = by_category[category]
         draw.shuffle(rows_of_category)
-        kept += rows_of_category[:MOST_PER_CATEGORY]
+        kept += rows_of_category[:MAX_PER_CATEGORY]
     return kept

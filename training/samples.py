@@ -18,8 +18,8 @@ from kontor.wire.labelled_rows import read_labelled
 from training.generated_rows import Row, generate_rows, list_people, make_reader
 
 # A labelled booking is worth more than a generated one, and names tell something without purposes too.
-LABELLED_COUNT, SHORTEST_NAME = 6, 5
-MOST_OF_A_KIND = 2  # how often one shop of the demo bank counts for the confidences
+LABELLED_COUNT, MIN_NAME_LENGTH = 6, 5
+MAX_OF_A_KIND = 2  # how often one shop of the demo bank counts for the confidences
 
 
 class Sample(NamedTuple):
@@ -62,7 +62,7 @@ def list_demo_samples() -> Iterator[Sample]:
             transaction, truth = entry.transaction, entry.truth
             key = (truth.category, truth.partner, truth.insurance_type)
             seen[key] += 1
-            if seen[key] > MOST_OF_A_KIND:
+            if seen[key] > MAX_OF_A_KIND:
                 continue
             name = fold_name(truth.partner) if truth.partner else ""
             partners = (name,) if name in known else (fold_name(NO_PARTNER),)
@@ -79,7 +79,7 @@ def write_samples(samples: Iterable[Sample], reader: Reader) -> Iterator[Row]:
         reading = reader.read(sample.transaction)
         grams = tuple(list_grams(reading.name, reading.purpose, reading.is_incoming, reading.channel))
         yield from [Row(category, grams)] * LABELLED_COUNT
-        if reading.purpose and len(reading.name) >= SHORTEST_NAME:
+        if reading.purpose and len(reading.name) >= MIN_NAME_LENGTH:
             yield Row(category, tuple(list_grams(reading.name, "", reading.is_incoming, reading.channel)))
 
 

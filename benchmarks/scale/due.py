@@ -18,7 +18,7 @@ from benchmarks.environment import DEMO_BANK, BenchmarkEnvironment, open_databas
 from benchmarks.scale.growth import LARGE, SIDES, SMALL, Timings
 from benchmarks.scale.population import set_careless
 from kontor.config import Settings
-from kontor.services.accesses.refreshing import BATCH, MOST_QUEUED
+from kontor.services.accesses.refreshing import BATCH, MAX_QUEUED
 from kontor.storage import refreshes
 from kontor.storage.database import Database
 
@@ -138,7 +138,7 @@ async def time_poll(database: Database, due: int) -> float:
     try:
         async with database.transaction() as connection:
             started = time.perf_counter()
-            due_accesses = await refreshes.list_due(connection, datetime.now(UTC), BATCH, MOST_QUEUED)
+            due_accesses = await refreshes.list_due(connection, datetime.now(UTC), BATCH, MAX_QUEUED)
             seconds = time.perf_counter() - started
             assert len(due_accesses) == due, f"{len(due_accesses)} were due"
             raise UndoneError

@@ -21,7 +21,7 @@ from kontor.domain.principals import Principal
 from kontor.services.accesses.accesses import AccessRequest
 from kontor.services.bundle import Services
 
-PATIENCE_SECONDS = 300
+WAIT_TIMEOUT_SECONDS = 300
 POLL_SECONDS = 0.2
 
 
@@ -108,7 +108,7 @@ def time_round(owner: psycopg.Connection[Any], accesses: int) -> float:
         owner.execute("delete from fetches")
         owner.execute("delete from unattended_calls")
         owner.execute("update accesses set next_refresh_at = now(), scheduled_since = now() - interval '1 minute'")
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + WAIT_TIMEOUT_SECONDS
     while time.monotonic() < end:
         row = owner.execute(
             "select count(*), extract(epoch from max(finished_at) - min(requested_at))::float, count(*) filter"

@@ -9,7 +9,7 @@ from sklearn.linear_model import SGDClassifier
 from benchmarks.understanding.rows import Labelled
 from kontor.domain.transactions import Transaction
 
-MOST_FEATURES = 50_000
+MAX_FEATURES = 50_000
 EPOCHS = 5
 
 
@@ -19,7 +19,7 @@ class Textbook:
 
     def __init__(self, rows: Sequence[Labelled]) -> None:
         self.vectorizer = TfidfVectorizer(
-            analyzer="char_wb", ngram_range=(2, 4), min_df=2, max_features=MOST_FEATURES, sublinear_tf=True
+            analyzer="char_wb", ngram_range=(2, 4), min_df=2, max_features=MAX_FEATURES, sublinear_tf=True
         )
         matrix = self.vectorizer.fit_transform([write_text(row.transaction) for row in rows])
         self.models = []

@@ -55,7 +55,7 @@ from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
 
 URL = "http://127.0.0.1:1"
-MOST_CALLS, MOST_STEPS = 60, 12
+MAX_CALLS, MAX_STEPS = 60, 12
 CREDENTIALS = {"userid": Secret("somebody"), "pin": Secret("s3cret-pin")}
 DIRECT = {
     "MT940": read_mt940,
@@ -111,7 +111,7 @@ def _talk(parser: str, data: bytes, random: Random) -> bool:
     def choose() -> bytes:
         nonlocal calls
         number, calls = calls, calls + 1
-        if calls > MOST_CALLS:
+        if calls > MAX_CALLS:
             raise UndeclaredError("the bank is asked without end")
         if number == place or (is_persistent and number > place):
             return data
@@ -138,7 +138,7 @@ def _walk(connector: Connector, today: date) -> Step:
     provider = Provider(UUID(int=9), "Bank", "any", (), ())
     context = Context(today, "customer", "93.184.216.34", "https://caller.example/back")
     step = connector.begin(provider, CREDENTIALS, Fetch(), None, context)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if isinstance(step, Done | Failed):
             break
         json.dumps(step.state)  # it is stored

@@ -32,7 +32,7 @@ from kontor.services.planning import Budgets, SavingsGoals
 from kontor.services.redirects import Redirects
 from kontor.services.runtime import Clock, end_with_parent, harden_process
 from kontor.services.sca import Consents
-from kontor.services.security import Encryption, KeyRotation, Passwords, Vault
+from kontor.services.security import Encryption, KeyRotation, Passwords, UserEncryption
 from kontor.services.statements import AccountStatements, Exports, ImportForms, Imports
 from kontor.services.transactions import make_transaction_services
 from kontor.services.webhooks import Deliveries, Events, WebhookCalls, Webhooks
@@ -170,17 +170,25 @@ def make_services(
 ) -> Services:
     events, passwords = Events(), Passwords(settings.refuse_guessable_passwords, settings.breached_passwords)
     clock, calls = Clock(settings.today, settings.clock), WebhookCalls(is_loopback_allowed=settings.allow_loopback)
-    vault, refreshing, registry = Vault(master, digests), Refreshing(database, clock, events), make_registry(settings)
+    user_encryption, refreshing, registry = (
+        UserEncryption(master, digests),
+        Refreshing(database, clock, events),
+        make_registry(settings),
+    )
     providers, admissions = make_providers(settings, database, registry), Admissions(database, clock)
-    gateway = BankGateway(database, providers, registry, vault, admissions, settings.bank_seconds)
+    gateway = BankGateway(database, providers, registry, user_encryption, admissions, settings.bank_seconds)
     tagging, encryption = TransactionTagging(database, compute), Encryption(database, master)
     merges, repetitions = Merges(database, compute, tagging), Repetitions(database, compute)
-    writing = FetchWriting(vault, clock, tagging, merges)
-    results = FetchResults(database, vault, clock, events, refreshing, admissions, Staging(vault), merges, writing)
-    accesses = Accesses(database, providers, encryption, vault, clock, refreshing, gateway, settings.request_seconds)
-    consents = Consents(database, accesses, gateway, vault, clock, results)
-    debtors = PaymentDebtors(database, providers, encryption, vault)
-    payments = Payments(database, gateway, vault, clock, debtors, events, settings.request_seconds)
+    writing = FetchWriting(user_encryption, clock, tagging, merges)
+    results = FetchResults(
+        database, user_encryption, clock, events, refreshing, admissions, Staging(user_encryption), merges, writing
+    )
+    accesses = Accesses(
+        database, providers, encryption, user_encryption, clock, refreshing, gateway, settings.request_seconds
+    )
+    consents = Consents(database, accesses, gateway, user_encryption, clock, results)
+    debtors = PaymentDebtors(database, providers, encryption, user_encryption)
+    payments = Payments(database, gateway, user_encryption, clock, debtors, events, settings.request_seconds)
     drafts = PaymentDrafts(database, payments, providers, accesses, clock)
     rotation = KeyRotation(database, master)
     tokens = Tokens(database, passwords, digests, needs_nonce=settings.require_dpop_nonce)
@@ -204,12 +212,12 @@ def make_services(
         own_categories=OwnCategories(database, tagging),
         **make_tenant_knowledge(settings, database, compute),
         analyses=Analyses(database, clock, tagging, compute),
-        **make_plans(settings, database, clock, Analyses(database, clock, tagging, compute), vault, calls),
+        **make_plans(settings, database, clock, Analyses(database, clock, tagging, compute), user_encryption, calls),
         imports=Imports(database, clock, tagging, compute, merges),
         import_forms=ImportForms(database),
-        exports=Exports(database, clock, tagging, vault),
-        account_statements=AccountStatements(database, vault),
-        fetching=Fetching(database, gateway, vault, clock, results),
+        exports=Exports(database, clock, tagging, user_encryption),
+        account_statements=AccountStatements(database, user_encryption),
+        fetching=Fetching(database, gateway, user_encryption, clock, results),
         consents=consents,
         redirects=make_redirects(settings, database, providers, accesses, consents, results, payments, drafts),
         payments=payments,
@@ -220,14 +228,19 @@ def make_services(
         ops=Ops(database, clock, refreshing),
         workers=Workers(database),
         events=events,
-        webhooks=Webhooks(database, vault, calls),
-        deliveries=make_deliveries(settings, database, vault, calls),
-        bank_tracing=BankTracing(database, gateway, providers, vault, clock),
+        webhooks=Webhooks(database, user_encryption, calls),
+        deliveries=make_deliveries(settings, database, user_encryption, calls),
+        bank_tracing=BankTracing(database, gateway, providers, user_encryption, clock),
     )
 
 
 def make_plans(
-    settings: Settings, database: Database, clock: Clock, analyses: Analyses, vault: Vault, calls: WebhookCalls
+    settings: Settings,
+    database: Database,
+    clock: Clock,
+    analyses: Analyses,
+    user_encryption: UserEncryption,
+    calls: WebhookCalls,
 ) -> Plans:
     alerts = Alerts(database, clock, analyses)
     contact = settings.base_url if settings.base_url.startswith("https://") else None
@@ -235,8 +248,8 @@ def make_plans(
         "budgets": Budgets(database, clock),
         "savings_goals": SavingsGoals(database),
         "alerts": alerts,
-        "pushes": Pushes(database, vault, calls, alerts, contact),
-        "credit_files": CreditFiles(database, clock, analyses, vault),
+        "pushes": Pushes(database, user_encryption, calls, alerts, contact),
+        "credit_files": CreditFiles(database, clock, analyses, user_encryption),
     }
 
 
@@ -261,9 +274,13 @@ def make_redirects(
     return Redirects(database, *parts, return_url=return_url, is_loopback_allowed=settings.demo)
 
 
-def make_deliveries(settings: Settings, database: Database, vault: Vault, calls: WebhookCalls) -> Deliveries:
+def make_deliveries(
+    settings: Settings, database: Database, user_encryption: UserEncryption, calls: WebhookCalls
+) -> Deliveries:
     urls = Urls(settings.base_url)
-    return Deliveries(database, vault, calls, lambda delivery, tenant: encode_notification(delivery, tenant, urls))
+    return Deliveries(
+        database, user_encryption, calls, lambda delivery, tenant: encode_notification(delivery, tenant, urls)
+    )
 
 
 def make_registry(settings: Settings) -> Registry:

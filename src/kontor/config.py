@@ -40,7 +40,7 @@ OTHER_VARIABLES = frozenset(
 )
 
 
-LEAST_ONE = (
+MIN_ONE = (
     "pool_size",
     "request_seconds",
     "keep_alive_seconds",
@@ -219,7 +219,7 @@ class Settings:
             raise SettingError("KONTOR_LOG_FORMAT must be json or text")
         if self.clock is not None:
             _check_clock(self.clock, self.today)
-        for name in LEAST_ONE:
+        for name in MIN_ONE:
             if getattr(self, name) < 1:
                 raise SettingError(f"{PREFIX}{name.upper()} must be 1 or more")
         for name, least in (("max_body_bytes", 1024), ("max_bulk_body_bytes", 1024), ("compute_megabytes", 512)):

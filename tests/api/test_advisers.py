@@ -9,7 +9,7 @@ import pytest
 from advising import create_office, make_adviser
 from banking import BankCustomer, new_customer, rels
 from kontor.domain.clocks import BERLIN
-from kontor.domain.disclosures import MOST_DISCLOSURES
+from kontor.domain.disclosures import MAX_DISCLOSURES
 from kontor.domain.scopes import ADVISER_READ, CUSTOMER_CREDIT, USER_SCOPES
 
 DISCLOSURES = "/customer/v2/freigaben"
@@ -121,7 +121,7 @@ def test_a_user_has_at_most_as_many_disclosures_as_the_limit_also_when_several_a
         "insert into disclosures (user_id, id, tenant_id, scopes, valid_until, shown_text)"
         " select u.id, gen_random_uuid(), u.tenant_id, array['contracts'], current_date, ''"
         " from users u, generate_series(1, %s) where u.id = %s",
-        [MOST_DISCLOSURES - 1, customer.reference],
+        [MAX_DISCLOSURES - 1, customer.reference],
     )
 
     async def ask():
@@ -131,7 +131,7 @@ def test_a_user_has_at_most_as_many_disclosures_as_the_limit_also_when_several_a
     answers = asyncio.run(ask())
     assert sorted(answer.status_code for answer in answers) == [201, 400, 400, 400]
     refused = next(answer for answer in answers if answer.status_code == 400)
-    assert str(MOST_DISCLOSURES) in refused.json()["message"]
+    assert str(MAX_DISCLOSURES) in refused.json()["message"]
 
 
 # Advisers

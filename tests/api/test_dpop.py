@@ -30,7 +30,7 @@ def get_token(shared, server):
     """Ask for a client's token with a proof."""
 
     def ask(proof: str | list[str], login=None) -> httpx.Response:
-        headers = [("DPoP", one) for one in ([proof] if isinstance(proof, str) else proof)]
+        headers = [("DPoP", value) for value in ([proof] if isinstance(proof, str) else proof)]
         return shared.http.post(TOKEN, data=CLIENT, auth=login or shared.admin, headers=headers)
 
     return ask

@@ -14,7 +14,7 @@ from advising import create_office, make_adviser
 from kontor.api.answers import HttpError
 from kontor.api.app import OPERATIONS
 from kontor.api.bodies import decode_json, decode_json_map
-from kontor.api.field_errors import MOST_ERRORS, find_field_errors
+from kontor.api.field_errors import MAX_ERRORS, find_field_errors
 from kontor.api.operations import Security
 from kontor.domain.scopes import ADVISER_READ, RULES_MANAGE
 from kontor.domain.tenants import ClientKind
@@ -70,7 +70,7 @@ def test_a_pointer_leads_to_the_field_also_through_odd_keys():
 
 
 def test_no_more_than_the_first_errors_of_a_long_body_are_named():
-    assert len(find_field_errors(msgspec.json.encode({"name": "a", "parts": [1] * 10_000}), Whole)) == MOST_ERRORS
+    assert len(find_field_errors(msgspec.json.encode({"name": "a", "parts": [1] * 10_000}), Whole)) == MAX_ERRORS
 
 
 JSON = st.recursive(

@@ -7,8 +7,8 @@ import pytest
 from banking import new_customer
 from kontor.domain.scopes import RULES_MANAGE
 from kontor.domain.tenants import ClientKind
-from patience import PATIENCE_SECONDS
 from tenants import create_tenant
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 CATEGORY = {"displayName": "Vereinsleben", "basis": "RECREATION"}
 
@@ -52,7 +52,7 @@ def push(customer, access_id, product):
 
 
 def wait_for(read, expected):
-    until = time.monotonic() + PATIENCE_SECONDS
+    until = time.monotonic() + WAIT_TIMEOUT_SECONDS
     while (found := read()) != expected and time.monotonic() < until:
         time.sleep(0.3)
     assert found == expected

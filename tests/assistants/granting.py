@@ -8,8 +8,8 @@ import httpx
 
 from banking import BankCustomer
 from kontor.domain.scopes import CUSTOMER_READ, CUSTOMER_TAGS
-from patience import PATIENCE_SECONDS
 from plain_http import plain_client
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 BACK = "https://assistant.example/callback?from=kontor"
 LOOPBACK = "http://127.0.0.1/callback"
@@ -36,7 +36,7 @@ class Assistant:
         return {name: value for name, value in query.items() if value is not None}
 
     def browser(self) -> httpx.Client:
-        return plain_client(base_url=self.address, timeout=PATIENCE_SECONDS, headers={"Accept-Language": "en"})
+        return plain_client(base_url=self.address, timeout=WAIT_TIMEOUT_SECONDS, headers={"Accept-Language": "en"})
 
     def sign_in(self, browser: httpx.Client, query: dict[str, str], password: str | None = None) -> httpx.Response:
         page = browser.get(AUTHORIZE, params=query)

@@ -9,14 +9,14 @@ from mcp import types
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from patience import PATIENCE_SECONDS
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 
 @asynccontextmanager
 async def talk(address: str, token: str, *, mode: Any = "auto", language: str = "en") -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {token}", "Accept-Language": language}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=PATIENCE_SECONDS, trust_env=False) as http,
+        httpx2.AsyncClient(headers=headers, timeout=WAIT_TIMEOUT_SECONDS, trust_env=False) as http,
         Client(streamable_http_client(f"{address}/mcp", http_client=http), mode=mode) as client,
     ):
         yield client

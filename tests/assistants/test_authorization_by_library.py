@@ -17,9 +17,9 @@ from assistants.talking import ask
 from banking import BankCustomer
 from kontor.domain.scopes import CUSTOMER_READ
 from kontor.services.bundle import Services
-from patience import PATIENCE_SECONDS
 from plain_http import plain_client
 from tenants import TenantUnderTest
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 BACK = "http://127.0.0.1:41000/callback"
 
@@ -56,7 +56,7 @@ class Person:
     async def open(self, address: str) -> None:
         self.asked += 1
         form = {"username": self.customer.username, "password": f"password of {self.customer.username}"}
-        with plain_client(timeout=PATIENCE_SECONDS) as browser:
+        with plain_client(timeout=WAIT_TIMEOUT_SECONDS) as browser:
             page = browser.get(address)
             assert page.status_code == 200, page.text
             signed_in = browser.post(address, data=dict(FIELD.findall(page.text)) | form | {"action": "sign_in"})
@@ -87,7 +87,7 @@ async def talk_as(storage: Storage, person: Person, server: str) -> Any:
     address = f"{server}/mcp"
     sign_in = OAuthClientProvider(address, metadata, storage, person.open, person.come_back)
     async with (
-        httpx2.AsyncClient(auth=sign_in, timeout=PATIENCE_SECONDS, trust_env=False) as http,
+        httpx2.AsyncClient(auth=sign_in, timeout=WAIT_TIMEOUT_SECONDS, trust_env=False) as http,
         Client(streamable_http_client(address, http_client=http)) as client,
     ):
         yield client

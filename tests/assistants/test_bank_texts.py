@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kontor.assistants.bank_texts import CLOSING, MOST_CHARACTERS, OPENING, mark, mark_name
+from kontor.assistants.bank_texts import CLOSING, MAX_CHARACTERS, OPENING, mark, mark_name
 
 
 @given(st.text(max_size=400))
@@ -16,7 +16,7 @@ def test_no_text_closes_its_marks_or_is_longer_than_allowed(text: str) -> None:
         return
     inside = marked[1:-1]
     assert (marked[0], marked[-1]) == (OPENING, CLOSING)
-    assert 0 < len(inside) <= MOST_CHARACTERS
+    assert 0 < len(inside) <= MAX_CHARACTERS
     assert not set(inside) & set("⟦⟧[]{}<>`|\\\r\n\t")
     assert "://" not in inside
     assert all(unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn") for character in inside)

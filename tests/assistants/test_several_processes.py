@@ -14,8 +14,8 @@ from mcp.client.streamable_http import streamable_http_client
 from assistants.talking import ask
 from banking import BankCustomer, href
 from kontor.config import Settings
-from patience import PATIENCE_SECONDS
 from processes import free_port, running_server
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 
 class Balancer(httpx2.AsyncBaseTransport):
@@ -56,7 +56,7 @@ async def test_a_conversation_goes_on_at_another_process(
     balancer = Balancer(ports)
     headers = {"Authorization": f"Bearer {customer.token}", "Accept-Language": "en"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=PATIENCE_SECONDS, transport=balancer) as http,
+        httpx2.AsyncClient(headers=headers, timeout=WAIT_TIMEOUT_SECONDS, transport=balancer) as http,
         Client(streamable_http_client(f"{bank_server}/mcp", http_client=http), mode=mode) as client,
     ):
         for _ in range(2):

@@ -17,8 +17,8 @@ from browser.tenant_site import TenantSite
 from browser.watching import Watch
 from console_site import ConsoleSite, sign_in, sign_in_operator
 from kontor.services.bundle import Services
-from patience import PATIENCE_SECONDS
 from tenants import TenantUnderTest, create_tenant
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 # The headless shell is Chromium without windows: the same engine for a third of the processor time.
 PROGRAMS = ("chromium-headless-shell", "chromium")
@@ -31,7 +31,7 @@ ARGUMENTS = [
     "--no-first-run",
 ]
 LOCALES = {"de": "de-DE", "en": "en-GB"}
-PATIENCE_MS = PATIENCE_SECONDS * 1000
+PATIENCE_MS = WAIT_TIMEOUT_SECONDS * 1000
 
 
 @pytest.fixture(scope="session")

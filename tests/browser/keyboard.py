@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from browser.accessibility import DESKTOP, PHONE, USUAL, find_problems
 
-MOST_STEPS = 300
+MAX_STEPS = 300
 HAS_FOCUS = "one => one === document.activeElement"
 MARK = "one => { const style = getComputedStyle(one); return style.outlineStyle + ' ' + style.outlineWidth; }"
 
@@ -38,7 +38,7 @@ ALL_LOOKS = (*TWO_LOOKS, Look("dark", DESKTOP), Look("light", PHONE))
 
 def tab_to(page: Page, target: Locator) -> None:
     """Tab until it has the focus, which must be seen."""
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if target.evaluate(HAS_FOCUS):
             break
         page.keyboard.press("Tab")

@@ -35,7 +35,7 @@ from tenants import TenantUnderTest, create_tenant
 pytestmark = pytest.mark.long
 BANK_NAME = "Böse Bank"
 LEGAL = f"Absatz {HOSTILE}\n\n[Bild](javascript:alert(1)) {HOSTILE}"
-MOST_PAGES = 60
+MAX_PAGES = 60
 SENTENCE = "<script>window.hacked=1"  # a part that stands on every page that shows such a text
 
 
@@ -141,7 +141,7 @@ def sign_in(site: HostileSite, customer: BankCustomer, path: str = "") -> Page:
 def crawl(site: HostileSite, page: Page) -> tuple[int, int]:
     """Every page that links lead to, within the console; how many there were, and how many showed such a text."""
     open_links, seen, shown = [page.url], set(), 0
-    while open_links and len(seen) < MOST_PAGES:
+    while open_links and len(seen) < MAX_PAGES:
         url = open_links.pop(0)
         place = urlsplit(url)._replace(fragment="").geturl()
         if place in seen or "/data/export" in place:

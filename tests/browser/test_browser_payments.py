@@ -13,11 +13,11 @@ from browser.payment_driver import PAYMENT_TAN, PaymentForm
 from browser.test_browser_accessibility import check
 from consenting import new_login
 from form_client import DETAILS, connect_account, product_url, read_codes
-from kontor.connectors.demo.payees import TEST_IBANS, Conduct
+from kontor.connectors.demo.payees import TEST_IBANS, PayeeScenario
 from kontor.connectors.demo.people import person_for
 from kontor.domain.clocks import BERLIN
 
-IBANS = {conduct: iban for iban, conduct in TEST_IBANS.items()}
+IBANS = {scenario: iban for iban, scenario in TEST_IBANS.items()}
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def test_it_is_paid_once_in_two_tabs_after_reload_back_and_double_submit(new_pay
 
 def test_a_payment_without_javascript_from_the_account_that_the_tenant_chose(new_payment, payer):
     form = new_payment(java_script_enabled=False)
-    form.order(product_url(*payer), bill(iban=IBANS[Conduct.NAME_IS_OTHER])).review()
+    form.order(product_url(*payer), bill(iban=IBANS[PayeeScenario.NAME_IS_OTHER])).review()
     expect(form.page.get_by_text(form.text("payment.from"))).to_be_visible()
     form.press("payment.pay")
     form.at("payees")
@@ -178,7 +178,7 @@ def test_an_outcome_that_nobody_knows_is_shown_until_the_bank_tells(new_payment,
 @shows("form/payment", "form/source", "form/payees", "form/tan")
 def test_every_page_of_a_payment_can_be_used_by_everybody(new_payment):
     form = new_payment()
-    form.order(body=bill(iban=IBANS[Conduct.NAME_IS_CLOSE]), editableDetails="true").review()
+    form.order(body=bill(iban=IBANS[PayeeScenario.NAME_IS_CLOSE]), editableDetails="true").review()
     check(form.page)
     form.page.locator("#payment-form").evaluate("one => one.noValidate = true")
     form.page.get_by_label(form.text("payment.recipient"), exact=True).fill("")
@@ -199,7 +199,7 @@ def test_every_page_of_a_payment_can_be_used_by_everybody(new_payment):
 @shows("form/payment", "form/failed")
 def test_the_pages_of_a_fixed_payment_that_fails_can_be_used_by_everybody(new_payment, payer):
     form = new_payment(language="en")
-    form.order(product_url(*payer), bill(iban=IBANS[Conduct.IS_CLOSED], recipient="Karl Closed")).review()
+    form.order(product_url(*payer), bill(iban=IBANS[PayeeScenario.IS_CLOSED], recipient="Karl Closed")).review()
     check(form.page)
     form.press("payment.pay")
     form.enter(PAYMENT_TAN).at("failed")

@@ -9,10 +9,10 @@ from playwright.sync_api import expect
 from banking import new_customer
 from browser.form_driver import Form
 from console_site import enter
-from patience import PATIENCE_SECONDS
+from timeouts import WAIT_TIMEOUT_SECONDS
 
-FETCHING_MS = 3 * PATIENCE_SECONDS * 1000  # three years of bookings, each looked at
-PATIENCE_MS = PATIENCE_SECONDS * 1000
+FETCHING_MS = 3 * WAIT_TIMEOUT_SECONDS * 1000  # three years of bookings, each looked at
+PATIENCE_MS = WAIT_TIMEOUT_SECONDS * 1000
 FINDINGS = "/customer/v2/ai"
 
 

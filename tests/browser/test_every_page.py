@@ -29,7 +29,7 @@ from kontor.pages.formatting import BERLIN
 from kontor.webform.pages import Page
 from kontor.webform.rendering import BASE, draw
 from kontor.webform.texts import load_texts
-from patience import PATIENCE_SECONDS
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.long
 
@@ -156,7 +156,7 @@ def test_every_page_of_an_operator(open_console, console_site, owner):
     tenant, customer = console_site.regulated, console_site.rich
     hook = {"url": "http://127.0.0.1:9/hook", "events": ["transactions.new"]}
     made = httpx.post(
-        f"{console_site.address}{tenant.url}/webhooks", json=hook, headers=tenant.as_admin, timeout=PATIENCE_SECONDS
+        f"{console_site.address}{tenant.url}/webhooks", json=hook, headers=tenant.as_admin, timeout=WAIT_TIMEOUT_SECONDS
     )
     [job] = owner.execute(
         "insert into pgqueuer (priority, status, entrypoint, payload, attempts) values (0, 'failed', 'nothing', %s, 3)"
@@ -246,7 +246,7 @@ def test_an_assistant_is_let_in_and_put_out_with_the_keyboard_alone(
         "grant_type": "authorization_code", "client_id": assistant_id, "code": code, "code_verifier": VERIFIER,
         "redirect_uri": query["redirect_uri"],
     }  # fmt: skip
-    token = httpx.post(f"{console_site.address}/auth/oauth2/token", data=form, timeout=PATIENCE_SECONDS).json()
+    token = httpx.post(f"{console_site.address}/auth/oauth2/token", data=form, timeout=WAIT_TIMEOUT_SECONDS).json()
     assert token["scope"] == query["scope"]
     put_out(person, customer, f"{console_site.url}/sign-ins")
     assert not [listed for listed in customer.read("/customer/v2/tokens") if listed.get("grant")]

@@ -20,7 +20,6 @@ import httpx
 import pytest
 
 from kontor.storage.embedded import EmbeddedPostgres
-from patience import PATIENCE_SECONDS
 from process_tree import (
     Running,
     clean_environment,
@@ -31,6 +30,7 @@ from process_tree import (
     is_port_free,
     wait_until,
 )
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 WELCOME = "Ctrl-C stops everything."
 # The first start has two compute processes for the API and two for the worker, as users have. Later ones start none
@@ -126,7 +126,7 @@ def test_the_console_offers_a_customer_and_an_adviser_who_sees_what_she_shares(d
     customer = json.loads((demo.data / "console.json").read_text())["sample"]["reference"]
     homes = {}
     for action in ("sample", "sample_adviser"):
-        with httpx.Client(base_url=f"http://127.0.0.1:{demo.port}", timeout=PATIENCE_SECONDS) as visitor:
+        with httpx.Client(base_url=f"http://127.0.0.1:{demo.port}", timeout=WAIT_TIMEOUT_SECONDS) as visitor:
             homes[action] = visitor.post("/console/sign-in", data={"action": action}).headers["location"]
             listed = visitor.get("/console/adviser")
             assert listed.status_code == (200 if action == "sample_adviser" else 403)
@@ -184,7 +184,7 @@ def test_a_second_start_on_the_same_folder_is_refused(demo):
     demo.ensure_running()
     arguments = ["demo", "--port", str(find_port()), "--data", str(demo.data)]
     second = Running(arguments, demo.folder / "second.log")
-    assert second.process.wait(PATIENCE_SECONDS) == 1
+    assert second.process.wait(WAIT_TIMEOUT_SECONDS) == 1
     assert f"Refused: Another demo is running on {demo.data}." in second.printed
     assert "Traceback" not in second.printed
     assert demo.get_token() == 200
@@ -195,7 +195,7 @@ def test_a_start_on_a_used_port_is_refused_and_leaves_nothing(demo):
     demo.ensure_running()
     data = demo.folder / "other"
     second = Running(["demo", "--port", str(demo.port), "--data", str(data)], demo.folder / "port.log")
-    assert second.process.wait(PATIENCE_SECONDS) == 1
+    assert second.process.wait(WAIT_TIMEOUT_SECONDS) == 1
     assert f"Refused: Cannot listen on 127.0.0.1 port {demo.port}: Address already in use." in second.printed
     assert "Traceback" not in second.printed
     assert find_processes(str(data)) == []
@@ -296,7 +296,7 @@ def test_a_terminal_that_is_closed_stops_everything(demo):
         seen += read
     os.close(reader)
     process.send_signal(signal.SIGHUP)
-    assert process.wait(PATIENCE_SECONDS) == 0
+    assert process.wait(WAIT_TIMEOUT_SECONDS) == 0
     demo.assert_all_gone()
 
 

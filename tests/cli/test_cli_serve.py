@@ -16,7 +16,6 @@ import pytest
 
 from kontor.config import Settings, export_settings
 from kontor.domain.secrets import Secret
-from patience import PATIENCE_SECONDS
 from process_tree import (
     Running,
     children_of,
@@ -30,6 +29,7 @@ from process_tree import (
     status_of,
     wait_until,
 )
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 METRICS_TOKEN = "a token for metrics"
 
@@ -147,7 +147,7 @@ def test_requests_in_flight_are_answered_before_the_end(settings, shared, tmp_pa
                 return [answer.status_code for answer in await asyncio.gather(*asked)]
 
         statuses = asyncio.run(ask())
-        assert server.process.wait(PATIENCE_SECONDS) == 0
+        assert server.process.wait(WAIT_TIMEOUT_SECONDS) == 0
         assert statuses == [200] * count
         assert status_of(f"{address}/health/live") is None
 
@@ -189,7 +189,7 @@ def test_a_slow_request_is_answered_new_connections_are_refused_and_idle_ones_do
         address = f"http://127.0.0.1:{port}"
         wait_until(lambda: status_of(f"{address}/quick") == 200, "the slow server is there")
         answers: list[str] = []
-        ask_slowly = lambda: answers.append(httpx.get(f"{address}/slow", timeout=PATIENCE_SECONDS).text)  # noqa: E731
+        ask_slowly = lambda: answers.append(httpx.get(f"{address}/slow", timeout=WAIT_TIMEOUT_SECONDS).text)  # noqa: E731
         slow = threading.Thread(target=ask_slowly)
         with httpx.Client() as idle:
             idle.get(f"{address}/quick")

@@ -22,7 +22,7 @@ from kontor.config import Settings, export_settings
 from kontor.connectors.demo.people import person_for
 from kontor.connectors.traces.masking import FIXED_WORDS, Mask
 from trace_replay import describe, replay
-from xs2a_talk import TODAY, Xs2aBankUnderTest, running_xs2a_bank
+from xs2a_dialogues import TODAY, Xs2aBankUnderTest, running_xs2a_bank
 
 FINTS_CODE, XS2A_CODE = "99999999", "99999998"
 PRODUCT = "9FA6681DEC0CF3046BFC2F8A6"

@@ -34,7 +34,7 @@ ORDER = Order(recipient="Erika Mustermann", iban=PAYEE, amount=Decimal("12.30"),
 
 
 @pytest.fixture(autouse=True)
-def _hurry(monkeypatch):
+def _poll_quickly(monkeypatch):
     monkeypatch.setattr(authentication, "POLL_SECONDS", 0.05)
 
 

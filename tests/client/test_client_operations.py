@@ -357,9 +357,13 @@ def test_the_method_calls_its_operation_as_the_document_says(document, operation
     assert fitting, [(request.method, request.url.path) for request in requests]
     found = find_operation(document, operation.path, operation.method)
     request = fitting[0]
-    queries = {one["name"] for one in found["parameters"] if one["in"] == "query"}
+    queries = {parameter["name"] for parameter in found["parameters"] if parameter["in"] == "query"}
     assert {name for name, _ in parse_qsl(request.url.query.decode())} <= queries
-    needed = {one["name"].lower() for one in found["parameters"] if one["in"] == "header" and one.get("required")}
+    needed = {
+        parameter["name"].lower()
+        for parameter in found["parameters"]
+        if parameter["in"] == "header" and parameter.get("required")
+    }
     assert needed <= set(request.headers)
     body = found.get("requestBody", {"content": {}})["content"]
     if "application/json" in body and request.headers.get("content-type") == "application/json":

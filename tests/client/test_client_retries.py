@@ -114,7 +114,7 @@ async def test_an_unknown_put_and_a_new_secret_are_not_sent_twice(pauses, failur
     assert len(service.seen) == 2
 
 
-async def test_a_put_that_says_the_same_twice_is_tried_again(pauses):
+async def test_an_idempotent_put_is_retried(pauses):
     service = Failing(503, 200)
     await client_of(service).correct_category("a", "p", "t", "RENT")
     assert len(service.seen) == 2

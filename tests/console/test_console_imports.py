@@ -11,7 +11,7 @@ import pytest
 from banking import ACCESSES, BankCustomer, new_customer
 from console_site import ConsoleSite, read_token
 from kontor.console.imports import guess_description
-from kontor.console.views.imports import LARGEST_FILE
+from kontor.console.views.imports import MAX_FILE
 
 PAGE = "/console/imports"
 FORMS = "/customer/v2/imports/forms"
@@ -52,53 +52,53 @@ def read_counts(page: str) -> dict[str, int]:
 
 
 @pytest.fixture
-def desk(console_site: ConsoleSite) -> Iterator[Desk]:
+def import_page(console_site: ConsoleSite) -> Iterator[Desk]:
     customer = new_customer(console_site.regulated)
     with console_site.visit(customer) as client:
         yield Desk(customer, client)
 
 
-def test_a_known_file_is_previewed_and_then_imported(desk):
-    preview = desk.send("preview", KNOWN)
+def test_a_known_file_is_previewed_and_then_imported(import_page):
+    preview = import_page.send("preview", KNOWN)
     assert preview.status_code == 200
     assert read_counts(preview.text) == {"gelesen": 1, "neu": 1, "bekannt": 0, "geaendert": 0, "abgelehnt": 1}
     assert "Zeile 3: Es fehlt das Datum." in preview.text
     assert "neues Konto" in preview.text
-    assert desk.customer.read(ACCESSES) == {}
-    stored = desk.send("import", KNOWN)
+    assert import_page.customer.read(ACCESSES) == {}
+    stored = import_page.send("import", KNOWN)
     assert stored.status_code == 303
-    result = desk.client.get(stored.headers["location"]).text
+    result = import_page.client.get(stored.headers["location"]).text
     assert "Die Datei ist importiert." in result
     assert read_counts(result)["neu"] == 1
-    product = desk.customer.products("dateien")[0]
+    product = import_page.customer.products("dateien")[0]
     assert f'href="/console/accounts/dateien/{product["id"]}"' in result
-    again = desk.send("preview", KNOWN, target=product["id"]).text
+    again = import_page.send("preview", KNOWN, target=product["id"]).text
     assert read_counts(again)["bekannt"] == 1
     assert "neues Konto" not in again
 
 
-def test_an_unknown_file_is_described_previewed_and_imported(desk):
-    asked = desk.send("preview", UNKNOWN)
+def test_an_unknown_file_is_described_previewed_and_imported(import_page):
+    asked = import_page.send("preview", UNKNOWN)
     assert asked.status_code == 200
     chosen = re.findall(r'<option value="(\w+)" selected>', asked.text)
     assert chosen == ["buchungsdatum", "betrag", "saldo"]
     assert "&lt;b&gt;Kino&lt;/b&gt;" in asked.text
-    assert desk.customer.read(FORMS) == []
-    preview = desk.describe()
+    assert import_page.customer.read(FORMS) == []
+    preview = import_page.describe()
     assert preview.status_code == 200, preview.text
     assert read_counts(preview.text)["neu"] == 2
     assert "Die Salden stimmen: Anfang 100,00 €, Ende 1.091,00 €." in html.unescape(preview.text)
-    assert [form["name"] for form in desk.customer.read(FORMS)] == ["Hausbank"]
-    assert desk.customer.read(ACCESSES) == {}
-    assert desk.send("import", UNKNOWN, form="Hausbank").status_code == 303
-    assert len(desk.customer.transactions(desk.customer.products("dateien")[0])) == 2
+    assert [form["name"] for form in import_page.customer.read(FORMS)] == ["Hausbank"]
+    assert import_page.customer.read(ACCESSES) == {}
+    assert import_page.send("import", UNKNOWN, form="Hausbank").status_code == 303
+    assert len(import_page.customer.transactions(import_page.customer.products("dateien")[0])) == 2
 
 
-def test_a_description_can_be_corrected_under_its_name_and_takes_no_other(desk):
-    assert desk.describe(decimal_sign=".").status_code == 200
-    assert "Eine Zuordnung mit diesem Namen gibt es schon." in desk.describe().text
-    assert desk.describe(form="Hausbank").status_code == 200
-    assert [form["dezimalzeichen"] for form in desk.customer.read(FORMS)] == [","]
+def test_a_description_can_be_corrected_under_its_name_and_takes_no_other(import_page):
+    assert import_page.describe(decimal_sign=".").status_code == 200
+    assert "Eine Zuordnung mit diesem Namen gibt es schon." in import_page.describe().text
+    assert import_page.describe(form="Hausbank").status_code == 200
+    assert [form["dezimalzeichen"] for form in import_page.customer.read(FORMS)] == [","]
 
 
 @pytest.mark.parametrize(
@@ -111,22 +111,22 @@ def test_a_description_can_be_corrected_under_its_name_and_takes_no_other(desk):
         ({"field-1": "betrag"}, "kann die Datei nicht gelesen werden"),
     ],
 )
-def test_a_description_that_does_not_do_is_shown_again_with_what_is_wrong(desk, fields, text):
-    answer = desk.describe(**fields)
+def test_a_description_that_does_not_do_is_shown_again_with_what_is_wrong(import_page, fields, text):
+    answer = import_page.describe(**fields)
     assert answer.status_code == 422
     assert text in answer.text
     assert 'id="description"' in answer.text
-    assert desk.customer.read(FORMS) == []
+    assert import_page.customer.read(FORMS) == []
 
 
-def test_a_deleted_form_is_no_longer_used(desk):
-    desk.describe()
-    assert "Gespeicherte Zuordnungen" in desk.client.get(PAGE).text
-    form = {"token": desk.token, "action": "delete_form", "form": "Hausbank"}
-    assert desk.client.post(PAGE, data=form).status_code == 303
-    assert desk.client.post(PAGE, data=form).status_code == 303
-    assert desk.customer.read(FORMS) == []
-    assert 'id="description"' in desk.send("preview", UNKNOWN).text
+def test_a_deleted_form_is_no_longer_used(import_page):
+    import_page.describe()
+    assert "Gespeicherte Zuordnungen" in import_page.client.get(PAGE).text
+    form = {"token": import_page.token, "action": "delete_form", "form": "Hausbank"}
+    assert import_page.client.post(PAGE, data=form).status_code == 303
+    assert import_page.client.post(PAGE, data=form).status_code == 303
+    assert import_page.customer.read(FORMS) == []
+    assert 'id="description"' in import_page.send("preview", UNKNOWN).text
 
 
 @pytest.mark.parametrize("action", ["preview", "import"])
@@ -134,20 +134,20 @@ def test_a_deleted_form_is_no_longer_used(desk):
     ("data", "text"),
     [(None, "Bitte wählen Sie eine Datei aus."), (b"%PDF-1.7 \x00", "Diese Datei kann nicht importiert werden.")],
 )
-def test_what_cannot_be_imported_is_told_on_the_page(desk, action, data, text):
-    answer = desk.send(action, data)
+def test_what_cannot_be_imported_is_told_on_the_page(import_page, action, data, text):
+    answer = import_page.send(action, data)
     assert answer.status_code == 422
     assert text in answer.text
 
 
-def test_a_file_that_is_too_large_gets_a_page_that_says_so(desk):
-    answer = desk.send("preview", b"x" * (LARGEST_FILE + 100_000))
+def test_a_file_that_is_too_large_gets_a_page_that_says_so(import_page):
+    answer = import_page.send("preview", b"x" * (MAX_FILE + 100_000))
     assert (answer.status_code, "höchstens 16 MB" in answer.text) == (413, True)
 
 
-def test_a_form_without_the_pages_token_is_refused(desk):
-    assert desk.send("import", KNOWN, token="x").status_code == 403
-    assert desk.customer.read(ACCESSES) == {}
+def test_a_form_without_the_pages_token_is_refused(import_page):
+    assert import_page.send("import", KNOWN, token="x").status_code == 403
+    assert import_page.customer.read(ACCESSES) == {}
 
 
 @pytest.mark.parametrize(
@@ -160,25 +160,25 @@ def test_a_form_without_the_pages_token_is_refused(desk):
     ],
     ids=["garbage", "no boundary", "a field twice", "another type"],
 )  # fmt: skip
-def test_a_body_that_no_page_sends_is_refused(desk, body, content_type):
-    answer = desk.client.post(PAGE, content=body, headers={"Content-Type": content_type})
+def test_a_body_that_no_page_sends_is_refused(import_page, body, content_type):
+    answer = import_page.client.post(PAGE, content=body, headers={"Content-Type": content_type})
     assert answer.status_code == 400
 
 
-def test_pages_without_files_take_no_multipart(desk):
-    answer = desk.client.post("/console/data", data={"token": desk.token}, files={"file": ("x", b"x")})
+def test_pages_without_files_take_no_multipart(import_page):
+    answer = import_page.client.post("/console/data", data={"token": import_page.token}, files={"file": ("x", b"x")})
     assert answer.status_code == 400
 
 
-def test_another_users_result_is_not_shown(desk, console_site):
+def test_another_users_result_is_not_shown(import_page, console_site):
     other = new_customer(console_site.regulated)
-    stored = desk.send("import", KNOWN).headers["location"]
+    stored = import_page.send("import", KNOWN).headers["location"]
     with console_site.visit(other) as client:
         assert client.get(stored).status_code == 404
 
 
-def test_the_calls_behind_the_page_name_the_file_and_do_not_show_it(desk):
-    page = html.unescape(desk.send("preview", KNOWN).text)
+def test_the_calls_behind_the_page_name_the_file_and_do_not_show_it(import_page):
+    page = html.unescape(import_page.send("preview", KNOWN).text)
     assert '--data-binary "@$file"' in page
     assert "/customer/v2/imports?preview=true" in page
 

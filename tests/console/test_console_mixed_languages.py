@@ -24,7 +24,7 @@ OF_OTHERS = re.compile(
 )
 WRITTEN_BY_BANKS = {"Tagesgeld", "Umbuchung", "Miete", "Lastschrift", "Überweisung", "Gehalt"}
 MONTH = re.compile(r"May \d{4}")  # also short for the Turkish name of the month
-LEAST_LETTERS = 8
+MIN_LETTERS = 8
 
 
 def list_words(page):
@@ -51,7 +51,7 @@ def find_foreign(language):
     patterns = [
         re.sub(r"\\\{\w+\\\}", ".{1,60}?", re.escape(text))
         for text in templates
-        if len(re.findall(r"[^\W\d]", re.sub(r"\{\w+\}", "", text))) >= LEAST_LETTERS
+        if len(re.findall(r"[^\W\d]", re.sub(r"\{\w+\}", "", text))) >= MIN_LETTERS
     ]
     return foreign.difference(templates), re.compile("|".join(patterns))
 

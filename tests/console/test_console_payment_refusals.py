@@ -13,7 +13,7 @@ from banking import new_customer
 from console_site import ConsoleSite, read_token
 from kontor.console.rendering import load_texts
 from kontor.console.views import payments
-from kontor.console.visits import GoTo
+from kontor.console.visits import RedirectTo
 from kontor.domain.scopes import CUSTOMER_READ, CUSTOMER_TRANSFER
 from kontor_client import ApiError
 from kontor_client.errors import Message
@@ -92,7 +92,7 @@ def make_form(**fields: str) -> dict[str, list[str]]:
 @pytest.mark.parametrize("status", [500, 503, 504])
 async def test_an_order_without_an_answer_leads_to_the_list_and_to_no_empty_form(status):
     for act in (payments.order, payments.delete):
-        with pytest.raises(GoTo) as target:
+        with pytest.raises(RedirectTo) as target:
             await act(make_visit(ApiError(status, [])), make_form(**{"order": "s"} if act is payments.delete else {}))
         assert (target.value.url, target.value.notice) == (PAGE, "payment_unclear"), act
 
@@ -100,7 +100,7 @@ async def test_an_order_without_an_answer_leads_to_the_list_and_to_no_empty_form
 @pytest.mark.parametrize("status", [503, 504])
 async def test_an_answer_without_an_outcome_leads_back_to_the_payment(status):
     for act in (payments.answer, payments.accept_payee, payments.cancel):
-        with pytest.raises(GoTo) as target:
+        with pytest.raises(RedirectTo) as target:
             await act(make_visit(ApiError(status, [])), make_form(step="tan", answer="12"))
         assert (target.value.url, target.value.notice) == (f"{PAGE}/single-transfer/1", "payment_unclear")
 
@@ -110,7 +110,7 @@ async def test_what_the_user_cannot_correct_is_not_blamed_on_what_was_entered(er
     facts = await payments.order(make_visit(error), make_form())
     assert facts is not None
     assert (facts["problem"], facts["details"], facts["entered"].amount) == (problem, None, "12,50")
-    with pytest.raises(GoTo) as target:
+    with pytest.raises(RedirectTo) as target:
         await payments.delete(make_visit(error), make_form(order="s"))
     assert target.value.notice == f"payment_{problem}"
 

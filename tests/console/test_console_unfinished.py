@@ -8,9 +8,9 @@ from banking import ACCESSES, BankCustomer, new_customer, new_id
 from consenting import new_login
 from console_site import ConsoleSite, read_token
 from form_client import FormClient, connect_account
-from form_walks import begin, offered, to_accounts, walk
+from form_navigation import begin, offered, to_accounts, walk
 from kontor.console.banks import read_unfinished
-from tenant_eyes import TenantEyes
+from tenant_view import TenantView
 
 PAGE = "/console/accounts"
 
@@ -21,7 +21,7 @@ def renew(visitor: httpx.Client, access_id: str) -> httpx.Response:
 
 
 def leave_at_tan(customer: BankCustomer, owner) -> str:
-    eyes = TenantEyes(customer, owner, new_login("test_sca_method"), new_id())
+    eyes = TenantView(customer, owner, new_login("test_sca_method"), new_id())
     form = FormClient(str(customer.http.base_url)).open(begin(customer, eyes.access_id))
     for _ in walk(form, eyes.login, owner, last="tan"):
         pass

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from patience import PATIENCE_SECONDS
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 PROGRAM = """
 const [, ...removed] = process.argv;
@@ -19,5 +19,5 @@ def canonicalize(text: str, removed: tuple[str, ...] = ()) -> bytes:
     """Without the members of that name."""
     command = ["node", "-e", PROGRAM, *removed]
     return subprocess.run(
-        command, input=text.encode(), capture_output=True, timeout=PATIENCE_SECONDS, check=True
+        command, input=text.encode(), capture_output=True, timeout=WAIT_TIMEOUT_SECONDS, check=True
     ).stdout

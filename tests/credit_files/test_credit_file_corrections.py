@@ -52,7 +52,11 @@ def list_bookings(adviser, name):
 
 
 def put_category(customer, row, category):
-    [found] = [one for one in customer.read("/customer/v2/kontoumsaetze?limit=1000") if one["id"] == row]
+    [found] = [
+        transaction
+        for transaction in customer.read("/customer/v2/kontoumsaetze?limit=1000")
+        if transaction["id"] == row
+    ]
     path = f"/customer/v2/bankzugaenge/{found['zugangId']}/{found['produktId']}/kontoumsaetze/{row}"
     answer = customer.http.put(path, json={"tags": [{"systemName": category}]}, headers=customer.headers)
     assert answer.status_code == 200, answer.text
@@ -153,7 +157,11 @@ def test_a_booking_that_the_customer_has_split_is_not_shown(shared, adviser):
     customer.add_complete("berufseinstieg")
     _, name = create_for(customer, adviser)
     _, rows = find_rent(customer.read(f"{FILES}/{name}"))
-    [found] = [one for one in customer.read("/customer/v2/kontoumsaetze?limit=1000") if one["id"] == rows[-1]]
+    [found] = [
+        transaction
+        for transaction in customer.read("/customer/v2/kontoumsaetze?limit=1000")
+        if transaction["id"] == rows[-1]
+    ]
     path = f"/customer/v2/bankzugaenge/{found['zugangId']}/{found['produktId']}/kontoumsaetze/{rows[-1]}"
     parts = [
         {"betrag": -10.0, "tags": [{"systemName": "HEALTH_SERVICES"}]},

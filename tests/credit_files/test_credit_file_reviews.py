@@ -16,7 +16,7 @@ from kontor.domain.errors import NotFoundError
 from kontor.domain.principals import Principal
 from kontor.domain.scopes import ADVISER_READ, CUSTOMER_READ
 from kontor.services.credit_files import ReviewWriters
-from kontor.services.credit_files.credit_files import MOST_FILES, MOST_VERSIONS
+from kontor.services.credit_files.credit_files import MAX_FILES, MAX_VERSIONS
 from kontor.wire.credit_files import read_contents, write_document
 
 DISCLOSURES = "/customer/v2/freigaben"
@@ -266,7 +266,7 @@ def insert_copies(owner, name, version, predecessor, count=1):
 
 def test_reviews_take_no_file_from_the_customer(customer, adviser, owner):
     _, name = create_for(customer, adviser)
-    insert_copies(owner, name, 1, None, MOST_FILES - 2)
+    insert_copies(owner, name, 1, None, MAX_FILES - 2)
     second = review(adviser, name).headers["location"].rpartition("/")[2]
     create(customer)
     assert review(adviser, second).status_code == 201
@@ -275,12 +275,12 @@ def test_reviews_take_no_file_from_the_customer(customer, adviser, owner):
 
 def test_a_file_has_no_more_versions_than_the_limit(customer, adviser, owner):
     _, name = create_for(customer, adviser)
-    insert_copies(owner, name, MOST_VERSIONS - 1, name)
-    [before] = [entry["id"] for entry in list_reviews(adviser, customer) if entry["version"] == MOST_VERSIONS - 1]
+    insert_copies(owner, name, MAX_VERSIONS - 1, name)
+    [before] = [entry["id"] for entry in list_reviews(adviser, customer) if entry["version"] == MAX_VERSIONS - 1]
     last = review(adviser, before)
     assert last.status_code == 201, last.text
     answer = review(adviser, last.headers["location"].rpartition("/")[2])
-    assert (answer.status_code, str(MOST_VERSIONS) in answer.json()["message"]) == (409, True)
+    assert (answer.status_code, str(MAX_VERSIONS) in answer.json()["message"]) == (409, True)
 
 
 @pytest.mark.parametrize("text", [" ", "\x00", "\n\t\x07"])

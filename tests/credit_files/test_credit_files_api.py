@@ -18,7 +18,7 @@ import shapes
 from banking import narrow, new_customer, rels
 from kontor.domain.clocks import BERLIN
 from kontor.domain.scopes import CUSTOMER_CREDIT, CUSTOMER_READ
-from kontor.services.credit_files.credit_files import MOST_FILES
+from kontor.services.credit_files.credit_files import MAX_FILES
 
 FILES = "/customer/v2/ai/credit-files"
 SELF = {"zweck": "Ratenkredit über 5.000 Euro", "freigabe": "SELBST"}
@@ -238,10 +238,10 @@ def test_a_user_has_at_most_as_many_files_as_the_limit(customer, owner):
         "insert into credit_files (user_id, id, tenant_id, version, purpose, created_at, document, signature)"
         " select u.id, gen_random_uuid(), u.tenant_id, 1, '', now(), '{}', '' from users u, generate_series(1, %s)"
         " where u.id = %s",
-        [MOST_FILES, customer.reference],
+        [MAX_FILES, customer.reference],
     )
     answer = customer.post(FILES, SELF)
-    assert (answer.status_code, str(MOST_FILES) in answer.json()["message"]) == (400, True)
+    assert (answer.status_code, str(MAX_FILES) in answer.json()["message"]) == (400, True)
 
 
 def test_the_export_of_a_user_has_the_signed_text_and_erasing_the_user_deletes_the_file(customer, owner):

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 from guide_code import Guide
 from kontor.config import export_settings
-from patience import PATIENCE_SECONDS
 from processes import KONTOR, free_port
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 GUIDE = Guide("guides/enable-banking.md")
 REAL = ["--name", "DKB", "--name", "ING"]
@@ -25,7 +25,7 @@ def running_service(settings, folder, words):
             [*KONTOR, *words], cwd=folder, env=os.environ | export_settings(settings), stdout=file, stderr=file
         )
     try:
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while "Ctrl-C" not in log.read_text():
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < end, log.read_text()
@@ -33,7 +33,7 @@ def running_service(settings, folder, words):
         yield log.read_text()
     finally:
         process.terminate()
-        assert process.wait(PATIENCE_SECONDS) == 0, log.read_text()
+        assert process.wait(WAIT_TIMEOUT_SECONDS) == 0, log.read_text()
 
 
 def test_each_command_works_with_the_demo_service_in_place_of_enable_banking(settings, tmp_path):
@@ -71,7 +71,7 @@ def run_command(environment, words):
         env=os.environ | environment,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_SECONDS,
+        timeout=WAIT_TIMEOUT_SECONDS,
         check=False,
     )
     assert "Traceback" not in done.stderr

@@ -14,9 +14,9 @@ from known_merchants import make_tenant, pay
 from kontor.bootstrap import open_services
 from kontor.config import export_settings
 from model_servers import ModelServer
-from patience import PATIENCE_SECONDS
 from process_tree import clean_environment
 from processes import beside, running_server
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "own-model.md"
 
@@ -43,7 +43,7 @@ async def test_every_line_works_as_pasted(settings, tmp_path):
                 cwd=tmp_path,
                 capture_output=True,
                 text=True,
-                timeout=PATIENCE_SECONDS,
+                timeout=WAIT_TIMEOUT_SECONDS,
                 check=False,
             )
         assert ran.returncode == 0, ran.stderr

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from patience import PATIENCE_SECONDS
 from process_tree import clean_environment
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "quickstart.md"
 
@@ -34,7 +34,7 @@ def data() -> Iterator[Path]:
         command = [sys.executable, "-m", "kontor", "demo", "--port", str(port), "--data", str(folder / "data")]
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, stdin=subprocess.DEVNULL)
     try:
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while "Ctrl-C stops everything." not in log.read_text():
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < end, log.read_text()
@@ -42,7 +42,7 @@ def data() -> Iterator[Path]:
         yield folder / "data"
     finally:
         process.terminate()
-        process.wait(PATIENCE_SECONDS)
+        process.wait(WAIT_TIMEOUT_SECONDS)
         shutil.rmtree(folder)
 
 
@@ -55,7 +55,7 @@ def test_every_line_works_as_pasted(data):
         env=os.environ | {"KONTOR_DATA": str(data)},
         capture_output=True,
         text=True,
-        timeout=PATIENCE_SECONDS,
+        timeout=WAIT_TIMEOUT_SECONDS,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr

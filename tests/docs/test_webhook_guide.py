@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from patience import PATIENCE_SECONDS
 from process_tree import clean_environment
 from processes import free_port
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "webhooks.md"
 
@@ -39,7 +39,7 @@ def folder() -> Iterator[Path]:
             stdin=subprocess.DEVNULL,
         )
     try:
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while "Ctrl-C stops everything." not in log.read_text():
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < end, log.read_text()
@@ -47,7 +47,7 @@ def folder() -> Iterator[Path]:
         yield folder
     finally:
         process.terminate()
-        process.wait(PATIENCE_SECONDS)
+        process.wait(WAIT_TIMEOUT_SECONDS)
         shutil.rmtree(folder)
 
 
@@ -76,7 +76,7 @@ def test_every_line_and_the_receiver_work_as_pasted(folder):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_SECONDS,
+        timeout=WAIT_TIMEOUT_SECONDS,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr

@@ -169,7 +169,7 @@ def test_numbers_of_one_channel_keep_two_bookings_apart():
     assert set(count([ours, theirs])) == {"a", "b", "d"}
 
 
-def test_nothing_repeats_nothing():
+def test_without_rows_no_duplicates_are_found():
     assert find_repeated([]) == find_repeated([{}]) == find_repeated([{}, {}]) == {}
 
 

@@ -183,7 +183,7 @@ def test_a_pending_booking_of_another_channel_does_not_undo_a_final_one():
     assert (merge.new, merge.changed, merge.vanished) == ((), (), ())
 
 
-def test_everybody_finds_a_partner_where_there_is_a_way():
+def test_as_many_bookings_as_possible_are_paired():
     """The best pair first would leave two alone: the longer text fits both, the shorter one fits only one."""
     stored = [credit(purpose="Beitrag Verein Turnen 17"), credit(purpose="Beitrag Verein")]
     fetched = [credit(purpose="Beitrag Verein Turnen 17 Kind 4"), credit(purpose="Beitrag Verein Turnen 17")]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kontor.analysis.calendars import is_working_day
 from kontor.domain.clocks import BERLIN
 from kontor.domain.incident_figures import IncidentFigures, ProviderFailures
-from kontor.domain.incidents import Incident, Report, add_month, find_deadlines, find_relief
+from kontor.domain.incidents import Incident, Report, add_month, find_deadlines, find_extended_deadline
 
 MONDAY = datetime(2026, 11, 16, 8, 30, tzinfo=UTC)
 TIMES = st.integers(0, 10 * 366 * 24 * 60).map(lambda minutes: MONDAY + timedelta(minutes=minutes))
@@ -23,7 +23,7 @@ SPANS = st.timedeltas(timedelta(0), timedelta(days=60))
 
 
 def due(incident, report):
-    return next(one for one in find_deadlines(incident, is_working_day) if one.report is report)
+    return next(deadline for deadline in find_deadlines(incident, is_working_day) if deadline.report is report)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_the_final_report_is_due_a_month_after_the_latest_intermediate_report(la
 )
 def test_on_weekends_and_holidays_there_is_relief_until_noon_of_the_next_working_day(due_at, until):
     """Article 5(4)."""
-    assert find_relief(due_at, is_working_day) == until
+    assert find_extended_deadline(due_at, is_working_day) == until
 
 
 def test_holidays_of_some_states_only_give_no_relief():
@@ -117,7 +117,7 @@ def test_a_month_is_28_to_31_days_and_ends_on_the_same_day_or_the_last_one(at):
 
 @given(at=TIMES)
 def test_relief_ends_at_noon_of_a_working_day_and_no_working_day_is_skipped(at):
-    until = find_relief(at, is_working_day)
+    until = find_extended_deadline(at, is_working_day)
     day = at.astimezone(BERLIN).date()
     if is_working_day(day):
         assert until is None
@@ -141,8 +141,8 @@ def test_relief_ends_at_noon_of_a_working_day_and_no_working_day_is_skipped(at):
 def test_counts_are_above_a_threshold_only_when_they_are_higher(affected, customers, hours, above):
     """Article 9(1)(a), (b) and 9(3) of Delegated Regulation (EU) 2024/1772: "higher than", "longer than"."""
     failing = ProviderFailures(UUID(int=0), 1, 1, MONDAY, MONDAY + timedelta(hours=hours))
-    known = {one.name: 0 for one in fields(IncidentFigures)} | {
+    known = {field.name: 0 for field in fields(IncidentFigures)} | {
         "customers": customers, "affected_customers": affected, "providers": (failing,),
     }  # fmt: skip
     measures = IncidentFigures(**known).compare_thresholds()
-    assert [one.threshold.partition(":")[0] for one in measures if one.is_above] == above
+    assert [measure.threshold.partition(":")[0] for measure in measures if measure.is_above] == above

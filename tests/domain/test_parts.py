@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kontor.domain.errors import InvalidError
-from kontor.domain.parts import MOST_PARTS, Part, check_parts
+from kontor.domain.parts import MAX_PARTS, Part, check_parts
 from many_examples import many_examples
 
 cents = st.integers(-300, 300)
@@ -18,9 +18,9 @@ def make_parts(amounts):
 
 
 @many_examples(400)
-@given(st.lists(cents, max_size=MOST_PARTS + 2), cents)
+@given(st.lists(cents, max_size=MAX_PARTS + 2), cents)
 def test_parts_fit_exactly_when_they_have_the_sign_and_add_up(amounts, total):
-    is_split = 2 <= len(amounts) <= MOST_PARTS and sum(amounts) == total
+    is_split = 2 <= len(amounts) <= MAX_PARTS and sum(amounts) == total
     fits = not amounts or (is_split and all(amount * total > 0 for amount in amounts))
     try:
         check_parts(make_parts(amounts), Decimal(total).scaleb(-2), "teile")
@@ -31,7 +31,7 @@ def test_parts_fit_exactly_when_they_have_the_sign_and_add_up(amounts, total):
 
 
 @many_examples(200)
-@given(st.lists(st.integers(1, 10**20), min_size=2, max_size=MOST_PARTS), st.sampled_from([1, -1]))
+@given(st.lists(st.integers(1, 10**20), min_size=2, max_size=MAX_PARTS), st.sampled_from([1, -1]))
 def test_parts_that_add_up_fit_and_a_cent_more_or_less_does_not(amounts, sign):
     parts = make_parts([sign * amount for amount in amounts])
     total = sum((part.amount for part in parts), Decimal(0))

@@ -1,4 +1,4 @@
-"""When accesses are refreshed: slots, the budget of unattended calls, and patience with providers that are down."""
+"""When accesses are refreshed: slots, the budget of unattended calls, and timeouts with providers that are down."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -14,7 +14,7 @@ from kontor.domain.refreshes import (
     BUDGET_CALLS,
     BUDGET_PATIENCE,
     BUDGET_PERIOD,
-    LONGEST_PAUSE,
+    MAX_PAUSE,
     MISSED_PERIOD,
     SLOT_SPACING,
     Outage,
@@ -216,7 +216,7 @@ def test_three_failures_in_a_row_make_an_outage_and_pauses_grow_to_an_hour():
     minutes = [1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60]
     for pause, wanted in zip(pauses, minutes, strict=True):
         assert wanted * MINUTE <= pause < wanted * MINUTE * 1.1 + MINUTE
-    assert len({pause for pause in pauses if pause >= LONGEST_PAUSE}) > 1, "not always the same moment of the hour"
+    assert len({pause for pause in pauses if pause >= MAX_PAUSE}) > 1, "not always the same moment of the hour"
 
 
 def test_calls_that_were_under_way_when_a_provider_went_down_do_not_lengthen_its_pause():
@@ -227,7 +227,7 @@ def test_calls_that_were_under_way_when_a_provider_went_down_do_not_lengthen_its
 @given(st.integers(3, 1000))
 def test_pause_is_bounded_and_always_the_same(failures):
     pause = find_pause(BANK, failures)
-    assert MINUTE <= pause <= LONGEST_PAUSE * 1.1
+    assert MINUTE <= pause <= MAX_PAUSE * 1.1
     assert pause == find_pause(BANK, failures)
 
 

@@ -11,9 +11,17 @@ import pytest
 from hostile_banks import answer, running_hostile_bank
 from kontor.config import Settings, read_settings
 from kontor.connectors.bank_http import BankHttp, BankHttpError, HttpLimits
-from kontor.egress import LEDGER, Counts, Destination, EgressRefusedError, GuardedTransport, Ledger, Purpose
-from kontor.egress.ledger import MANY_HOSTS, MOST_KEYS
-from kontor.services.operations import EgressLedger
+from kontor.egress import (
+    CONNECTION_COUNTERS,
+    ConnectionCounters,
+    Counts,
+    Destination,
+    EgressRefusedError,
+    GuardedTransport,
+    Purpose,
+)
+from kontor.egress.connection_counters import MANY_HOSTS, MAX_KEYS
+from kontor.services.operations import EgressReport
 from kontor.services.webhooks import WebhookCalls
 from receivers import Receiver
 
@@ -24,13 +32,13 @@ LOCAL = frozenset({"127.0.0.1"})
 
 @pytest.fixture(autouse=True)
 def nothing_counted():
-    LEDGER.drain()
+    CONNECTION_COUNTERS.drain()
     yield
-    LEDGER.drain()
+    CONNECTION_COUNTERS.drain()
 
 
 def counted() -> dict[tuple[str, str], Counts]:
-    return {(key.host, str(key.purpose)): counts for key, counts in LEDGER.drain().items()}
+    return {(key.host, str(key.purpose)): counts for key, counts in CONNECTION_COUNTERS.drain().items()}
 
 
 def test_a_call_to_a_bank_is_counted_with_the_bytes_that_went_over_the_connection():
@@ -90,12 +98,12 @@ def test_a_service_that_does_not_answer_is_counted_as_a_failure():
 
 
 def test_the_number_of_hosts_between_two_looks_is_bounded():
-    ledger = Ledger()
-    for number in range(MOST_KEYS + 50):
-        ledger.add(Purpose.WEBHOOK, f"host-{number}", Counts(connections=1))
-    drained = ledger.drain()
-    assert len(drained) == MOST_KEYS + 1
-    assert sum(counts.connections for counts in drained.values()) == MOST_KEYS + 50
+    counters = ConnectionCounters()
+    for number in range(MAX_KEYS + 50):
+        counters.add(Purpose.WEBHOOK, f"host-{number}", Counts(connections=1))
+    drained = counters.drain()
+    assert len(drained) == MAX_KEYS + 1
+    assert sum(counts.connections for counts in drained.values()) == MAX_KEYS + 50
     assert MANY_HOSTS in {key.host for key in drained}
 
 
@@ -104,12 +112,12 @@ def test_the_number_of_hosts_between_two_looks_is_bounded():
 
 async def test_counts_of_several_processes_add_up(services, owner):
     host = f"{uuid4().hex}.example"
-    ledgers = [Ledger() for _ in range(4)]
-    stores = [EgressLedger(services.database, ledger) for ledger in ledgers]
+    processes = [ConnectionCounters() for _ in range(4)]
+    stores = [EgressReport(services.database, counters) for counters in processes]
     for _ in range(3):
-        for ledger in ledgers:
-            ledger.add(Purpose.BANK, host, Counts(1, 1, 0, 10, 20))
-            ledger.add(Purpose.BANK, "zz-" + host, Counts(1))
+        for counters in processes:
+            counters.add(Purpose.BANK, host, Counts(1, 1, 0, 10, 20))
+            counters.add(Purpose.BANK, "zz-" + host, Counts(1))
         await asyncio.gather(*[store.store() for store in stores])
     query = "select connections, failures, refused, bytes_sent, bytes_received from egress_days where host = %s"
     assert owner.execute(query, [host]).fetchall() == [(12, 12, 0, 120, 240)]
@@ -118,9 +126,9 @@ async def test_counts_of_several_processes_add_up(services, owner):
 
 async def test_without_a_database_the_counts_wait(services, owner, monkeypatch):
     host = f"{uuid4().hex}.example"
-    ledger = Ledger()
-    store = EgressLedger(services.database, ledger)
-    ledger.add(Purpose.BANK, host, Counts(connections=1))
+    counters = ConnectionCounters()
+    store = EgressReport(services.database, counters)
+    counters.add(Purpose.BANK, host, Counts(connections=1))
     with monkeypatch.context() as patch:
 
         def fail():
@@ -128,11 +136,11 @@ async def test_without_a_database_the_counts_wait(services, owner, monkeypatch):
 
         patch.setattr(services.database, "transaction", fail)
         await store.store()
-    ledger.add(Purpose.BANK, host, Counts(connections=1))
+    counters.add(Purpose.BANK, host, Counts(connections=1))
     await store.store()
     query = "select connections from egress_days where host = %s"
     assert owner.execute(query, [host]).fetchall() == [(2,)]
-    assert ledger.drain() == {}
+    assert counters.drain() == {}
     owner.execute("delete from egress_days where host = %s", [host])
 
 

@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from hostile_banks import answer, running_hostile_bank
-from patience import PATIENCE_SECONDS
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 SRC = Path(__file__).parents[2] / "src" / "kontor"
 BEGIN = """
@@ -35,7 +35,7 @@ async def open_datagrams():
 
 def run(script: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", BEGIN + dedent(script)], capture_output=True, text=True, timeout=PATIENCE_SECONDS
+        [sys.executable, "-c", BEGIN + dedent(script)], capture_output=True, text=True, timeout=WAIT_TIMEOUT_SECONDS
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -69,7 +69,7 @@ def test_no_library_gets_a_connection_that_nobody_has_named():
                 print(name, is_refused(error))
             else:
                 print(name, "open")
-        [(key, counts)] = LEDGER.drain().items()
+        [(key, counts)] = CONNECTION_COUNTERS.drain().items()
         print(key.host, key.purpose, counts.connections, counts.refused >= len(attempts))
     """)
     *attempts, counted = told.splitlines()
@@ -88,7 +88,7 @@ def test_this_machine_may_be_connected_to_in_every_way():
             socket.create_connection((address, port), 5).close()
             asyncio.run(open_it())
             uvloop.run(open_it())
-            print(LEDGER.drain())
+            print(CONNECTION_COUNTERS.drain())
         """)
     assert told.strip() == "{}"
 
@@ -104,7 +104,7 @@ def test_a_named_destination_gets_past_the_guard_and_its_neighbour_does_not():
                 print(host, "refused")
             except OSError:
                 print(host, "tried")
-        for key, counts in sorted(LEDGER.drain().items()):
+        for key, counts in sorted(CONNECTION_COUNTERS.drain().items()):
             print(key.host, key.purpose, counts.connections, counts.failures, counts.refused)
     """)
     assert told.splitlines() == [

@@ -6,7 +6,7 @@ import io
 import pytest
 from known_accounts import day, open_account
 
-from kontor.domain.spreadsheets import disarm
+from kontor.domain.spreadsheets import escape_formula
 from kontor.wire.csv_exports import HEADINGS
 
 EXPORT = "/customer/v2/export"
@@ -76,7 +76,7 @@ def test_days_narrow_the_lines(known):
     ],
 )
 def test_words_of_strangers_are_no_formulas(text, cell):
-    assert disarm(text) == cell
+    assert escape_formula(text) == cell
 
 
 @pytest.mark.parametrize("dialect", ["plain", "german"])

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from callers import PAID, PaymentCase, is_failed
-from deployments import PATIENCE_SECONDS, Deployment
+from deployments import WAIT_TIMEOUT_SECONDS, Deployment
 
 from banking import wait_for
 from kontor.bootstrap import open_services
@@ -89,7 +89,7 @@ def compare_books(deployment: Deployment, case: PaymentCase, what: object) -> Bo
         under_way += " and (state in ('DRAFT', 'OPEN', 'SENDING', 'UNKNOWN') or fence is not null)"
         return deployment.query(under_way, case.payer.customer.reference, case.purpose)
 
-    wait_for(look, lambda rows: not rows, PATIENCE_SECONDS)
+    wait_for(look, lambda rows: not rows, WAIT_TIMEOUT_SECONDS)
     deployment.cases.append(case)
     books = read_books(deployment, case)
     faults = books.list_faults()

@@ -7,18 +7,18 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
-from deployments import PATIENCE_SECONDS, Server
+from deployments import WAIT_TIMEOUT_SECONDS, Server
 
 from banking import DEMO_BANK, BankCustomer
 from consenting import PRESENT
-from kontor.connectors.demo.payees import TEST_IBANS, Conduct
+from kontor.connectors.demo.payees import TEST_IBANS, PayeeScenario
 
 CUSTOMER = "/customer/v2"
 CALLBACK = {"callbackUrl": "https://example.com/back"}
 IBAN = "DE89370400440532013000"
-BY_CONDUCT = {conduct: iban for iban, conduct in TEST_IBANS.items()}
-DIES_AFTER_BOOKING = BY_CONDUCT[Conduct.DIES_AFTER_BOOKING]
-DIES_BEFORE_BOOKING = BY_CONDUCT[Conduct.DIES_BEFORE_BOOKING]
+BY_SCENARIO = {scenario: iban for iban, scenario in TEST_IBANS.items()}
+DIES_AFTER_BOOKING = BY_SCENARIO[PayeeScenario.DIES_AFTER_BOOKING]
+DIES_BEFORE_BOOKING = BY_SCENARIO[PayeeScenario.DIES_BEFORE_BOOKING]
 PAID = {"BA1111", "BA1112"}
 # Logins of the demo bank.
 SINGLE, DECOUPLED, DOUBTFUL = "test_bank_message", "test_decoupled", "test_vop_nomatch"
@@ -82,7 +82,7 @@ class PaymentCase:
     def run(self, server: Server, elsewhere: Server | None = None) -> None:
         """Order and answer until there is nothing left to do. After a fault, begin again with the same key."""
         at, status = server.seat(self.payer.customer), None
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while True:
             assert time.monotonic() < end, f"not settled in time: {self.told}"
             try:

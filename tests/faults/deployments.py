@@ -29,7 +29,7 @@ from processes import free_port, wait_until_ready
 from tenants import create_tenant
 
 FAULTY_SERVERS = 2
-PATIENCE_SECONDS = 90
+WAIT_TIMEOUT_SECONDS = 90
 LONE = httpx.Limits(max_keepalive_connections=0)  # a connection for each request: none leads to a dead process
 
 
@@ -99,7 +99,7 @@ class Victim:
     def is_met(self, token: str) -> bool:
         return (self.folder / f"met-{token}").exists()
 
-    def disarm(self) -> None:
+    def escape_formula(self) -> None:
         (self.folder / "plan").unlink(missing_ok=True)
 
     def resume(self) -> None:
@@ -124,10 +124,10 @@ class Server(Victim):
     def __init__(self, settings: Settings, folder: Path) -> None:
         own = replace(settings, base_url=f"http://127.0.0.1:{free_port()}")
         super().__init__(own, folder, ["serve", "--port", own.base_url.rpartition(":")[2]])
-        self.http = plain_client(base_url=own.base_url, timeout=PATIENCE_SECONDS, limits=LONE)
+        self.http = plain_client(base_url=own.base_url, timeout=WAIT_TIMEOUT_SECONDS, limits=LONE)
 
     def wait_until_ready(self) -> None:
-        wait_until_ready(self.settings.base_url, self.process, self.log, PATIENCE_SECONDS)
+        wait_until_ready(self.settings.base_url, self.process, self.log, WAIT_TIMEOUT_SECONDS)
 
     def end(self) -> None:
         self.http.close()
@@ -165,7 +165,7 @@ class Deployment:
         return len(rows)
 
     def wait_until_met(self, victim: Victim, token: str) -> None:
-        wait_for(lambda: victim.is_met(token), lambda is_met: is_met, PATIENCE_SECONDS)
+        wait_for(lambda: victim.is_met(token), lambda is_met: is_met, WAIT_TIMEOUT_SECONDS)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ def kill(deployment: Deployment, server: Server, case: PaymentCase, moment: Mome
     """The process dies. Its caller asks elsewhere at once, and then again where it was."""
     token = server.arm(moment, "kill")
     case.run(server, deployment.observer)
-    server.disarm()
+    server.escape_formula()
     return server.is_met(token)
 
 
@@ -33,7 +33,7 @@ def freeze(deployment: Deployment, server: Server, case: PaymentCase, moment: Mo
     original.start()
     wait_for(lambda: server.is_met(token) or not original.is_alive(), lambda is_over: is_over)
     if not server.is_met(token):
-        server.disarm()
+        server.escape_formula()
         original.join()
         return False
     try:
@@ -52,7 +52,7 @@ def cut(deployment: Deployment, server: Server, case: PaymentCase, moment: Momen
     original.start()
     wait_for(lambda: server.is_met(token) or not original.is_alive(), lambda is_over: is_over)
     is_met = server.is_met(token)
-    server.disarm()
+    server.escape_formula()
     if is_met:
         assert deployment.cut_connections(server) > 0
         server.release(token)

@@ -5,7 +5,7 @@ import time
 import pytest
 from books import compare_books, read_books
 from callers import DIES_AFTER_BOOKING, DIES_BEFORE_BOOKING, PAID, SINGLE, PaymentCase, is_failed
-from deployments import PATIENCE_SECONDS, Moment
+from deployments import WAIT_TIMEOUT_SECONDS, Moment
 from moments import find_unnamed, list_moments
 
 from banking import wait_for
@@ -38,7 +38,7 @@ def reconcile(deployment, case):
     for _ in range(ATTEMPTS):
         if "authenticate" in [relation["rel"] for relation in status["relations"]]:
             status, _ = case.note(case.go_on(at, status))
-    wait_for(look, lambda states: not states, PATIENCE_SECONDS)
+    wait_for(look, lambda states: not states, WAIT_TIMEOUT_SECONDS)
     case.note(case.order(at))
 
 
@@ -96,12 +96,12 @@ def test_workers_killed_while_they_ask(deployment, payers, record):
             outcomes.add(books.is_booked)
             if is_met:
                 break
-        deployment.worker.disarm()
+        deployment.worker.escape_formula()
         assert is_met, f"never met: {moment}"
     assert outcomes == {True, False}
 
 
-def test_a_bank_that_falls_silent_is_asked_until_it_tells(deployment, payers):
+def test_an_unknown_outcome_is_looked_up_until_the_bank_reports_it(deployment, payers):
     for iban in (DIES_AFTER_BOOKING, DIES_BEFORE_BOOKING):
         case = PaymentCase(payers[SINGLE][0], iban)
         case.run(deployment.observer)

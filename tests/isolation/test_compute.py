@@ -18,7 +18,7 @@ from kontor.api.errors import to_http_error
 from kontor.bootstrap import make_compute
 from kontor.config import read_settings
 from kontor.connectors.statements import Limits
-from kontor.domain.errors import InvalidError, OutOfTimeError, TooLargeError, TooManyCallsError, UnavailableError
+from kontor.domain.errors import DeadlineExceededError, InvalidError, TooLargeError, TooManyCallsError, UnavailableError
 from kontor.services.compute import compute as compute_module
 from kontor.services.compute import processes
 from kontor.services.compute.computations import read_file
@@ -103,7 +103,7 @@ async def test_work_is_killed_at_its_deadline_and_alone(tmp_path):
         late = asyncio.create_task(compute.run(touch_and_wait, str(begun), str(tmp_path / "never"), owner=1))
         await wait_until(begun.exists)
         assert await compute.run(len, b"abc", owner=2) == 3
-        with pytest.raises(OutOfTimeError, match="more than 3 seconds"):
+        with pytest.raises(DeadlineExceededError, match="more than 3 seconds"):
             await late
         await wait_until(lambda: not Path(f"/proc/{begun.read_text()}").exists())
         assert await compute.run(len, b"abc", owner=1) == 3

@@ -20,7 +20,7 @@ from kontor.services.runtime import DaemonThreads
 from kontor.services.security.passwords import Passwords
 from kontor.storage.database import Database
 from kontor.storage.leases import Lease
-from patience import PATIENCE_SECONDS
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_a_call_that_hangs_does_not_hold_up_the_end_of_the_process():
         "print('end')\n"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=WAIT_TIMEOUT_SECONDS, check=True
     )
     assert ended.stdout == "end\n"
 

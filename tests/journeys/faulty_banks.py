@@ -40,14 +40,14 @@ from kontor.services.sca import ConsentOptions, NotOpenError, make_answer
 from kontor.storage import accesses
 from kontor.storage.demo_bank import DemoBankMemory
 from processes import beside
-from xs2a_talk import running_xs2a_bank
+from xs2a_dialogues import running_xs2a_bank
 
 XS2A_CODE = "99999998"
 TENANT = "journeys"
 ADDRESS, CALLBACK = "93.184.216.34", "https://example.com/back?state=1"
 SHOP = "DE89370400440532013000"
-MOST_ATTEMPTS = 5
-MOST_ANSWERS = 15
+MAX_ATTEMPTS = 5
+MAX_ANSWERS = 15
 TANS = {"900": "12", "901": "24", "902": "8534842", "913": "936086"}
 REFUSED = {NoticeKind.WRONG_CREDENTIALS, NoticeKind.LOCKED}
 
@@ -203,7 +203,7 @@ class Traveller:
     async def connect(self, access_id: str = "a") -> bool:
         """As a patient customer does: enter what is asked for, and try again where the bank fails."""
         await self.post(access_id, await self.enter_credentials())
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             notices = await self.list_notices(access_id)
             if NoticeKind.SCA_NEEDED in notices:
                 await self.authorise(access_id)
@@ -236,7 +236,7 @@ class Traveller:
         consents = self.services.consents
         try:
             view = await consents.start_consent(self.principal, access_id, None, ConsentOptions(ADDRESS, CALLBACK))
-            for _ in range(MOST_ANSWERS):
+            for _ in range(MAX_ANSWERS):
                 if not view.dialogue.position.state.is_open:
                     break
                 kind, value = choose_answer(view.dialogue)
@@ -285,7 +285,7 @@ class Traveller:
         debtor = await self.services.payments.debtors.find_stored(self.principal, access_id, product, kind)
         for _ in range(self.random.choice((1, 1, 2))):
             view = await self.services.payments.initiate(self.principal, debtor, request)
-        for number in range(1, MOST_ANSWERS):
+        for number in range(1, MAX_ANSWERS):
             if not view.payment.state.is_under_way:
                 break
             if number == lost_from:

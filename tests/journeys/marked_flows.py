@@ -12,7 +12,7 @@ from banking import ACCESSES, BankCustomer, login, new_customer, new_id
 from consenting import new_login, start
 from console_site import ConsoleSite, sign_in_form
 from form_client import FormClient, connect_account, order_payment
-from form_walks import begin
+from form_navigation import begin
 from kontor.services.bundle import Services
 from plain_http import plain_client
 from push_browsers import new_browser

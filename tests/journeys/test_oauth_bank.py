@@ -17,7 +17,7 @@ from plain_http import plain_client
 from processes import beside, running_server, running_worker
 from secret_search import find_forms, list_forms
 from tenants import create_tenant
-from xs2a_talk import TODAY, running_xs2a_bank
+from xs2a_dialogues import TODAY, running_xs2a_bank
 
 NAME, CODE = "Testbank mit OAuth", "99999997"
 

@@ -17,7 +17,7 @@ from plain_http import plain_client
 from processes import beside, running_server, running_worker
 from statement_files import DAY, write
 from tenants import create_tenant
-from xs2a_talk import running_xs2a_bank
+from xs2a_dialogues import running_xs2a_bank
 
 NAME = "Testbank auf dem Draht"
 STRICT_NAME, STRICT_CODE = "Testbank mit strenger Tür", "99999998"

@@ -43,7 +43,7 @@ async def opened(incident):
 
 
 def read_due(found):
-    return {one["report"]: one["dueAt"] for one in found["deadlines"]}
+    return {deadline["report"]: deadline["dueAt"] for deadline in found["deadlines"]}
 
 
 async def test_an_incident_goes_from_awareness_to_its_end(incident, operator):
@@ -70,7 +70,7 @@ async def test_an_incident_goes_from_awareness_to_its_end(incident, operator):
     await incident("submitted", reference, "final")
     assert (await incident("close", reference))["closedAt"]
     assert await incident("list") == []
-    assert [one["reference"] for one in await incident("list", "--closed")] == [reference]
+    assert [incident_row["reference"] for incident_row in await incident("list", "--closed")] == [reference]
     steps = operator.owner.execute(
         "select action, object from audit_entries where chain = %s and serial > %s order by serial",
         [SYSTEM_CHAIN, before],
@@ -138,7 +138,7 @@ async def test_what_becomes_major_again_is_reported_anew_from_its_new_classifica
     assert read_due(found) == {
         "initial": show_time(aware + timedelta(hours=104)), "intermediate": None, "final": None,
     }  # fmt: skip
-    assert [one["submittedAt"] for one in found["deadlines"]] == [None, None, None]
+    assert [deadline["submittedAt"] for deadline in found["deadlines"]] == [None, None, None]
     assert "major again since" in (await kontor("dora", "incident", "show", reference))[1]
     assert find(await incident("draft", reference, "initial"), "2(i)").startswith("reclassified as major 20")
     assert "The initial report of" in await incident("submitted", reference, "intermediate", *at(101))
@@ -240,7 +240,7 @@ def outage(operator):
 async def test_a_draft_has_the_contents_of_its_articles_and_those_before(incident, opened, report):
     draft = await incident("draft", opened, report)
     reports = list(FIELDS)[: list(FIELDS).index(report) + 1]
-    assert [field["article"] for field in draft["fields"]] == [name for one in reports for name in FIELDS[one]]
+    assert [field["article"] for field in draft["fields"]] == [name for kind in reports for name in FIELDS[kind]]
     assert all(field["value"] for field in draft["fields"])
     assert (draft["draft"], draft["report"]) == (True, report)
 
@@ -262,7 +262,7 @@ async def test_a_draft_tells_what_the_installation_has_recorded(incident, opened
     assert find(draft, "3(g)") == "account information"
     assert "UNREACHABLE (2)" in find(draft, "4(a)")
     assert figures["complete"] is True
-    assert [(one["measured"], one["above"]) for one in figures["thresholds"]] == [
+    assert [(threshold["measured"], threshold["above"]) for threshold in figures["thresholds"]] == [
         ("50.0%", True), ("1", False), ("1 h 0 min from first to last failed call", False),
     ]  # fmt: skip
     assert "9(1)(a): more than 10 % of clients (50.0%)" in find(draft, "3(d)")

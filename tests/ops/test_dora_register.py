@@ -78,7 +78,7 @@ def test_packages_are_those_of_the_lock_file():
     lock = (ROOT / "requirements/run.lock").read_text(encoding="utf-8")
     locked = dict(re.findall(r"^([\w.-]+)==([^\s;]+)", lock, re.MULTILINE))
     optional = {"duckdb", "kontor-client"}  # an extra beside the lock, and a package of the same repository
-    listed = {one.name: one.version for one in list_packages() if one.name not in optional}
+    listed = {package.name: package.version for package in list_packages() if package.name not in optional}
     assert len(listed) > 90
     assert listed == {name: locked[name] for name in listed}
     assert {"litestar", "psycopg", "cryptography", "certifi"} <= set(listed)
@@ -98,11 +98,13 @@ def test_packages_are_found_without_a_checkout(tmp_path, monkeypatch):
         folder = tmp_path / f"{name.replace('-', '_')}-2.0.dist-info"
         folder.mkdir()
         lines = ["Metadata-Version: 2.1", f"Name: {name}", "Version: 2.0", "License: Apache-2.0", "Provides-Extra: all"]
-        (folder / "METADATA").write_text("\n".join([*lines, *(f"Requires-Dist: {one}" for one in required)]) + "\n")
+        (folder / "METADATA").write_text(
+            "\n".join([*lines, *(f"Requires-Dist: {requirement}" for requirement in required)]) + "\n"
+        )
     monkeypatch.syspath_prepend(str(tmp_path))
     found = list_packages("app")
-    assert [one.name for one in found] == ["direct", "indirect", "speed", "with-extra"]
-    assert {(one.version, one.licence) for one in found} == {("2.0", "Apache-2.0")}
+    assert [component.name for component in found] == ["direct", "indirect", "speed", "with-extra"]
+    assert {(component.version, component.licence) for component in found} == {("2.0", "Apache-2.0")}
 
 
 async def test_every_template_is_a_file_whose_columns_are_explained(files):

@@ -236,7 +236,7 @@ async def test_what_ended_long_ago_is_counted_once_and_leaves_after_a_day(operat
 async def test_failing_accesses_are_counted_up_to_a_limit(operator, monkeypatch):
     from kontor.storage import ops_refreshes
 
-    monkeypatch.setattr(ops_refreshes, "MOST_FAILING", 2)
+    monkeypatch.setattr(ops_refreshes, "MAX_FAILING", 2)
     for _ in range(3):
         operator.add_fetch(operator.add_access(), "FAILED")
     assert (await operator.read("refreshes/summary"))["failing"] == 2

@@ -7,11 +7,11 @@ import time
 from uuid import UUID
 
 from kontor import __version__
-from patience import PATIENCE_SECONDS
 from processes import running_worker
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 
-async def wait_for(operator, is_reached, seconds=PATIENCE_SECONDS):
+async def wait_for(operator, is_reached, seconds=WAIT_TIMEOUT_SECONDS):
     end = time.monotonic() + seconds
     while True:
         found = await operator.read("workers")
@@ -23,7 +23,7 @@ async def wait_for(operator, is_reached, seconds=PATIENCE_SECONDS):
 
 def wait_until_ended(worker):
     """Off the event loop, which must go on serving meanwhile."""
-    return asyncio.to_thread(worker.process.wait, PATIENCE_SECONDS)
+    return asyncio.to_thread(worker.process.wait, WAIT_TIMEOUT_SECONDS)
 
 
 async def test_a_worker_is_seen_until_it_ends_and_a_killed_one_is_missed(operator, tmp_path):
@@ -33,7 +33,7 @@ async def test_a_worker_is_seen_until_it_ends_and_a_killed_one_is_missed(operato
         [seen] = await wait_for(operator, lambda found: len(found) == 1)
         assert (seen["pid"], seen["version"], seen["alive"]) == (worker.process.pid, __version__, True)
         first = operator.owner.execute("select seen_at from workers").fetchone()
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + WAIT_TIMEOUT_SECONDS
         while operator.owner.execute("select seen_at from workers").fetchone() == first:
             assert time.monotonic() < end, "it tells again and again that it lives"
             await asyncio.sleep(0.1)

@@ -4,9 +4,9 @@ import pytest
 from paying import CALLBACK, DETAILS, PRESENT
 
 from banking import href, new_id, rels, wait_for
-from kontor.connectors.demo.payees import TEST_IBANS, Conduct
+from kontor.connectors.demo.payees import TEST_IBANS, PayeeScenario
 
-IBANS = {conduct: iban for iban, conduct in TEST_IBANS.items()}
+IBANS = {scenario: iban for iban, scenario in TEST_IBANS.items()}
 
 
 def order(customer, access_id, **details):
@@ -44,12 +44,12 @@ def test_a_transfer_is_executed_and_shows_in_the_transactions(customer):
 
 
 @pytest.mark.parametrize(
-    ("conduct", "in_the_end"),
-    [(Conduct.DIES_AFTER_BOOKING, "BA1111"), (Conduct.DIES_BEFORE_BOOKING, "BA1104")],
+    ("scenario", "in_the_end"),
+    [(PayeeScenario.DIES_AFTER_BOOKING, "BA1111"), (PayeeScenario.DIES_BEFORE_BOOKING, "BA1104")],
 )
-def test_the_worker_finds_out_what_became_of_an_unknown_one(customer, conduct, in_the_end):
+def test_the_worker_finds_out_what_became_of_an_unknown_one(customer, scenario, in_the_end):
     access_id = customer.add_complete(f"familie+{new_id()[:8]}")
-    status = pay(customer, access_id, iban=IBANS[conduct])
+    status = pay(customer, access_id, iban=IBANS[scenario])
     assert code(status) == "BA1113"
     ended = wait_for(lambda: customer.read(href(status, "self")), lambda shown: code(shown) != "BA1113")
     assert code(ended) == in_the_end

@@ -67,28 +67,30 @@ async def test_old_records_go_when_the_tenant_need_not_keep_them(environment, pa
 
 
 @pytest.fixture
-async def lying(environment):
+async def unconfirmed_payment(environment):
     """A transfer that has left for the bank, which executes it as soon as the user confirms in the app."""
     payer = await environment.new_payer(way="confirmation", polls=2, guards_challenge=True)
     return await payer.pay()
 
 
-async def test_what_lies_at_the_bank_is_confirmed_but_not_cancelled(lying):
-    assert (lying.codes, lying.rels) == (["BA3030"], ["self", "authenticate", "poll"])
-    assert await lying.state() == "SENDING"
-    answer = await lying.payer.post(lying.href("self") + "/cancel", {})
-    assert (answer.status_code, answer.json()) == (409, lying.status)
-    await lying.answer("poll")
-    await lying.answer("poll")
-    assert (lying.codes, lying.executions) == (["BA1111"], 1)
+async def test_what_lies_at_the_bank_is_confirmed_but_not_cancelled(unconfirmed_payment):
+    assert (unconfirmed_payment.codes, unconfirmed_payment.rels) == (["BA3030"], ["self", "authenticate", "poll"])
+    assert await unconfirmed_payment.state() == "SENDING"
+    answer = await unconfirmed_payment.payer.post(unconfirmed_payment.href("self") + "/cancel", {})
+    assert (answer.status_code, answer.json()) == (409, unconfirmed_payment.status)
+    await unconfirmed_payment.answer("poll")
+    await unconfirmed_payment.answer("poll")
+    assert (unconfirmed_payment.codes, unconfirmed_payment.executions) == (["BA1111"], 1)
 
 
-async def test_what_lies_at_the_bank_is_unknown_when_nobody_confirms_in_time(lying):
-    await lying.payer.environment.execute("update payments set expires_at = now() where id = %s", lying.id)
-    await lying.read()
-    assert lying.codes == ["BA1113"]
-    await recover(lying)
-    assert (lying.codes, lying.executions) == (["BA1104"], 0)
+async def test_what_lies_at_the_bank_is_unknown_when_nobody_confirms_in_time(unconfirmed_payment):
+    await unconfirmed_payment.payer.environment.execute(
+        "update payments set expires_at = now() where id = %s", unconfirmed_payment.id
+    )
+    await unconfirmed_payment.read()
+    assert unconfirmed_payment.codes == ["BA1113"]
+    await recover(unconfirmed_payment)
+    assert (unconfirmed_payment.codes, unconfirmed_payment.executions) == (["BA1104"], 0)
 
 
 async def test_an_erased_users_unknown_payment_is_left_alone(environment):

@@ -10,7 +10,7 @@ from kontor.connectors.base import Done, Failed, FailureKind, Fetched, NeedConfi
 from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.sca import Challenge
-from patience import PATIENCE_SECONDS
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 
 async def lose_lease(environment, payment_id):
@@ -306,7 +306,7 @@ async def test_a_bank_that_takes_too_long(environment, monkeypatch, place, told)
         await recover(transfer)
         assert transfer.codes == [told], "the call has not ended: nobody else calls the bank with these credentials"
         payer.plan.door.set()
-        for _ in range(10 * PATIENCE_SECONDS):
+        for _ in range(10 * WAIT_TIMEOUT_SECONDS):
             await recover(transfer)
             if transfer.codes == ["BA1111"]:
                 break
@@ -319,7 +319,7 @@ async def test_a_caller_that_goes_away_stops_nothing(environment):
     task, payment_id = await start_held(payer, "after-guard")
     task.cancel()
     payer.plan.door.set()
-    for _ in range(20 * PATIENCE_SECONDS):
+    for _ in range(20 * WAIT_TIMEOUT_SECONDS):
         status = await read(payer, payment_id)
         if codes(status) == ["BA1111"]:
             break

@@ -21,10 +21,10 @@ from kontor.bootstrap import migrate_database, open_services
 from kontor.config import Settings, export_settings, read_settings
 from kontor.domain.secrets import Secret
 from kontor.storage.embedded_host import find_binaries
-from patience import PATIENCE_SECONDS
 from plain_http import plain_client
 from process_tree import Running, clean_environment, find_port
 from tenants import TenantUnderTest, create_tenant
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 OWNER, APP, DATABASE = "kontor_owner", "kontor", "kontor"
@@ -51,7 +51,7 @@ class Fleet:
     def at(self, address: str) -> TenantUnderTest:
         """The tenant, as seen through one of the servers."""
         if address not in self.clients:
-            self.clients[address] = plain_client(base_url=address, timeout=PATIENCE_SECONDS)
+            self.clients[address] = plain_client(base_url=address, timeout=WAIT_TIMEOUT_SECONDS)
         return replace(self.tenant, http=self.clients[address])
 
     def query(self, text: str, *values: Any) -> list[Any]:
@@ -105,7 +105,7 @@ def running_fleet(folder: Path) -> Iterator[Fleet]:
         for worker in workers:
             worker.wait_for("worker.ready")
         proxy.start(ports)
-        http = stack.enter_context(plain_client(base_url=settings.base_url, timeout=PATIENCE_SECONDS))
+        http = stack.enter_context(plain_client(base_url=settings.base_url, timeout=WAIT_TIMEOUT_SECONDS))
         fleet = Fleet(settings, primary, standby, servers, workers, make_tenant(settings, http))
         yield fleet
         for client in fleet.clients.values():

@@ -23,7 +23,7 @@ controlled = pytest.mark.skipif(given_clusters.CONTROL not in os.environ, reason
 each_node = pytest.mark.parametrize("node", ["worker1", "worker2", "coordinator"])
 
 LOGIN = "demo1"
-PATIENCE_SECONDS = 300
+WAIT_TIMEOUT_SECONDS = 300
 DOWN_SECONDS = 3
 PRESENT = {"Customer-IP-Address": "8.8.8.8"}
 CALLBACK = {"callbackUrl": "https://example.com/back"}
@@ -66,7 +66,7 @@ def test_workers_show_a_connection_the_rows_of_its_user_alone(settings, demo1):
 
 def repeat(action, is_done):
     """Until it is done; while a node is away, callers are told to come back or lose their connection."""
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + WAIT_TIMEOUT_SECONDS
     while True:
         try:
             answer = action()

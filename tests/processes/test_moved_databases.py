@@ -8,7 +8,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import ReadOnlySqlTransaction
 
 from kontor.domain.secrets import Secret
-from kontor.jobs.queue_driver import TwoLineDriver
+from kontor.jobs.queue_driver import TwoConnectionDriver
 from kontor.storage.connection_pool import DatabaseMovedError
 from kontor.storage.connections import address_writer, connect_alone, connect_blocking
 from kontor.storage.database import Database
@@ -89,7 +89,7 @@ async def test_a_note_that_the_queue_sends_itself_at_once_is_not_lost(settings):
         await connect_alone(settings.database_url, "listener") as listening,
         await connect_alone(settings.database_url, "worker") as working,
     ):
-        driver = TwoLineDriver(listening, working)
+        driver = TwoConnectionDriver(listening, working)
         async with driver:
             await driver.begin_listening("early_notes")
             await driver.notify("early_notes", "first")

@@ -12,7 +12,7 @@ from plain_http import plain_client
 from processes import free_port, start_kontor, wait_until_ready
 
 
-class MortalServer:
+class KillableServer:
     """`kontor serve` on a port of its own, to be killed and started again."""
 
     def __init__(self, settings, log):
@@ -35,15 +35,15 @@ class MortalServer:
 
 
 @pytest.fixture
-def mortal(settings, bank_server, tmp_path):
-    server = MortalServer(settings, tmp_path / "mortal.log")
+def killable_server(settings, bank_server, tmp_path):
+    server = KillableServer(settings, tmp_path / "killable_server.log")
     yield server
     server.kill()
 
 
-def test_every_flow_goes_on_after_a_kill_between_any_two_steps(mortal, shared, owner):
+def test_every_flow_goes_on_after_a_kill_between_any_two_steps(killable_server, shared, owner):
     """All flows side by side: each one makes a step, then the server dies and comes back, and so on."""
-    with plain_client(base_url=mortal.settings.base_url, timeout=60) as http:
+    with plain_client(base_url=killable_server.settings.base_url, timeout=60) as http:
         customer = at_server(new_customer(shared), http)
         flows: list[tuple[Consent, list]] = [(start(customer, new_login(login)), list(WAYS[login])) for login in WAYS]
         asking = start(customer, new_login("test_phototan"), queryTanSettings="true")
@@ -62,7 +62,7 @@ def test_every_flow_goes_on_after_a_kill_between_any_two_steps(mortal, shared, o
         kills = 0
         while any(steps for _, steps in flows):
             before = [consent.read() for consent, _ in flows]
-            mortal.revive()
+            killable_server.revive()
             kills += 1
             assert [consent.read() for consent, _ in flows] == before
             if kills <= 3:
@@ -73,7 +73,7 @@ def test_every_flow_goes_on_after_a_kill_between_any_two_steps(mortal, shared, o
             for consent, steps in flows:
                 if steps:
                     step(consent, steps.pop(0), owner)
-        mortal.revive()
+        killable_server.revive()
         assert [consent.code for consent, _ in flows] == ["BA3050"] * len(flows)
         assert codes(failing.read()) == ["BA1103", "BA3040"]
         assert failing.post({"scaAuthenticationData": "936086"}).status_code == 409

@@ -55,7 +55,7 @@ def end_consent(user, days):
 
 async def work(user):
     """What a worker does every few seconds."""
-    return await user.services.alerts.look_for_due()
+    return await user.services.alerts.evaluate_due_users()
 
 
 async def test_a_consent_is_told_14_days_before_its_end_by_the_look_of_the_day(user):
@@ -163,8 +163,8 @@ async def test_two_workers_and_a_caller_at_once_make_one_alert(user, refresh_set
             user.clock.at += DAY
             user.owner.execute("update alert_states set due_at = %s", [user.clock.at])
             await asyncio.gather(
-                user.services.alerts.look_for_due(),
-                second.alerts.look_for_due(),
+                user.services.alerts.evaluate_due_users(),
+                second.alerts.evaluate_due_users(),
                 user.services.alerts.list_alerts(user.principal, None, 100),
                 second.alerts.list_alerts(user.principal, None, 100),
             )
@@ -230,11 +230,11 @@ async def test_a_worker_that_looked_before_somebody_else_does_not_undo_what_they
 
 
 async def test_of_each_kind_50_are_open_at_most(user, monkeypatch):
-    monkeypatch.setattr("kontor.services.alerts.alerts.MOST_OPEN", 1)
+    monkeypatch.setattr("kontor.services.alerts.alerts.MAX_OPEN", 1)
     await user.add("b", login="berta")
     end_consent(user, 5)
     user.clock.at += DAY
-    assert domain.MOST_OPEN == 50
+    assert domain.MAX_OPEN == 50
     first = await find_alert(user)
     await user.services.alerts.set_status(user.principal, first.id, DONE)
     user.clock.at += DAY

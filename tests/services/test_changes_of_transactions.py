@@ -80,7 +80,7 @@ async def test_a_refresh_that_brings_nothing_new_tells_nothing(user):
         assert await follow(user, number) == (0, 0, 0)
 
 
-async def test_a_row_that_came_and_went_between_two_readings_is_not_told(user):
+async def test_a_row_added_and_removed_between_two_reads_is_not_reported(user):
     await user.refresh("giro", book(1), is_file=False)
     await follow(user)
     await user.refresh("giro", book(1) + book(2, is_pending=True), is_file=False)
@@ -213,7 +213,7 @@ async def test_pairs_are_found_once_for_each_version(user, monkeypatch):
     async def refuse(*_, **__):
         raise AssertionError("paired again")
 
-    monkeypatch.setattr(repetitions, "flip", refuse)
+    monkeypatch.setattr(repetitions, "toggle_visibility", refuse)
     assert await follow(user) == (0, 0, 0)
 
 

@@ -12,7 +12,7 @@ from kontor import bootstrap
 from kontor.domain.errors import NotFoundError
 from kontor.domain.secrets import Secret
 from kontor.services.identity.users import NewUser
-from patience import PATIENCE_SECONDS
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 WAITING = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
 
@@ -32,7 +32,7 @@ async def test_one_erases_and_the_other_finds_nobody(own, has_data):
                 holder.execute("select 1 from data_versions where user_id = %s for update", [user.id])
                 holder.execute("select 1 from users where id = %s for update", [user.id])
                 calls = [asyncio.create_task(services.users.erase_user(tenant.principal, user)) for _ in range(2)]
-                async with asyncio.timeout(PATIENCE_SECONDS):
+                async with asyncio.timeout(WAIT_TIMEOUT_SECONDS):
                     while owner.execute(WAITING).fetchone() != (2,):  # noqa: ASYNC110 (PostgreSQL tells it)
                         await asyncio.sleep(0.02)
             ended = await asyncio.gather(*calls, return_exceptions=True)

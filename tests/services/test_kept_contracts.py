@@ -16,7 +16,7 @@ from kontor.services.analyses import Analyses
 from kontor.services.compute import Compute
 from kontor.services.runtime import Clock
 from kontor.storage import contracts, transactions
-from kontor.storage.data_versions import lock_data, raise_version
+from kontor.storage.data_versions import increment_version, lock_data
 from kontor.storage.database import Database
 
 TODAY = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -181,7 +181,7 @@ async def test_data_that_changes_all_the_time_is_locked_in_the_end(user, monkeyp
             changes += 1
             async with user.database.transaction(user.user_id) as connection:
                 await lock_data(connection, user.user_id)
-                await raise_version(connection, user.user_id)
+                await increment_version(connection, user.user_id)
         return found
 
     monkeypatch.setattr(kept, "_compute", type("Changing", (), {"run": staticmethod(run_and_change)})())

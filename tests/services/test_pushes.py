@@ -37,7 +37,9 @@ async def user(refreshing):
 def pushes(user):
     known = user.services.pushes
     calls = WebhookCalls(is_loopback_allowed=True)
-    return Pushes(user.services.database, known._vault, calls, user.services.alerts, "https://kontor.example", AT_ONCE)
+    return Pushes(
+        user.services.database, known._user_encryption, calls, user.services.alerts, "https://kontor.example", AT_ONCE
+    )
 
 
 def make_subscription(browser, kinds=None):
@@ -57,7 +59,7 @@ async def make_alert(user, days=5):
         [user.clock.today() + timedelta(days=days), user.user_id],
     )
     user.clock.at += DAY
-    await user.services.alerts.look_for_due()
+    await user.services.alerts.evaluate_due_users()
     [alert, *_] = await user.services.alerts.list_alerts(user.principal, AlertStatus.NEW, 100)
     return alert
 
@@ -181,7 +183,7 @@ async def test_what_is_stored_tells_neither_where_the_browser_is_nor_its_keys(us
 
 async def test_an_address_inside_is_refused_and_a_name_that_turns_inside_is_not_called(user, pushes, receiver):
     calls = WebhookCalls(is_loopback_allowed=False)
-    strict = Pushes(user.services.database, pushes._vault, calls, user.services.alerts, None, AT_ONCE)
+    strict = Pushes(user.services.database, pushes._user_encryption, calls, user.services.alerts, None, AT_ONCE)
     for endpoint in (receiver.url, "https://10.0.0.1/x", "https://localhost/x", "http://8.8.8.8/x", "ftp://8.8.8.8/x"):
         with pytest.raises(InvalidError, match=r"^endpoint: "):
             await strict.subscribe(user.principal, replace(make_subscription(new_browser()), endpoint=endpoint))

@@ -119,7 +119,7 @@ async def test_two_schedulers_at_once_share_what_is_due_and_schedule_nothing_twi
 async def test_queue_is_not_flooded_and_what_is_late_stays_due(harness, monkeypatch):
     """After an outage of ours thousands are due at once: whoever waits for a fetch must not stand behind them."""
     add_accesses(harness, 30, harness.clock.at)
-    monkeypatch.setattr(refreshing_module, "MOST_QUEUED", 12)
+    monkeypatch.setattr(refreshing_module, "MAX_QUEUED", 12)
     assert await harness.look() == 12
     assert await harness.look() == 0
     finish = "update fetches set state = 'DONE', finished_at = now() where id in ({})"

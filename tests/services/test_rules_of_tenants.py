@@ -196,8 +196,8 @@ async def test_limits_and_products_are_refused_and_nothing_is_queued(new_tenant_
     product = RuleConditions(product_id=user.products["giro"])
     with pytest.raises(InvalidError, match=r"conditions\.product"):
         await service.add_rule(principal, TaggingRule(uuid4(), "TRANSFER_OTHER", conditions=product))
-    monkeypatch.setattr(tenant_rules, "MOST_RULES", 0)
-    monkeypatch.setattr(tenant_rules, "MOST_CATEGORIES", 0)
+    monkeypatch.setattr(tenant_rules, "MAX_RULES", 0)
+    monkeypatch.setattr(tenant_rules, "MAX_CATEGORIES", 0)
     with pytest.raises(InvalidError, match="at most 0 rules"):
         await service.add_rule(principal, TaggingRule(uuid4(), "TRANSFER_OTHER", "", "Kiosk"))
     with pytest.raises(InvalidError, match="at most 0 categories"):

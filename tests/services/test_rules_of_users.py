@@ -72,7 +72,7 @@ async def test_a_rule_that_an_earlier_program_applied_is_undone_too(new_user, se
 
 async def test_no_more_than_500_rules_and_replacing_one_is_no_further_one(new_user, services, monkeypatch):
     user = await new_user(9)
-    monkeypatch.setattr(decisions, "MOST_RULES", 2)
+    monkeypatch.setattr(decisions, "MAX_RULES", 2)
     first = TaggingRule(uuid4(), "HOUSING_OTHER", "", "Kiosk")
     await services.tagging_rules.add_rule(user.principal, first)
     await services.tagging_rules.add_rule(user.principal, replace(first, id=uuid4(), counterparty_name="Verein"))
@@ -112,7 +112,7 @@ async def test_another_users_rules_are_not_found(new_user, services):
 
 async def test_own_categories_are_200_at_most_and_nobody_elses(new_user, services, monkeypatch):
     user, stranger = await new_user(12), await new_user(13)
-    monkeypatch.setattr(own_categories, "MOST_CATEGORIES", 1)
+    monkeypatch.setattr(own_categories, "MAX_CATEGORIES", 1)
     category = await services.own_categories.add_category(user.principal, "Hund", "RECREATION_PETS", "")
     with pytest.raises(InvalidError, match="at most 1 own categories"):
         await services.own_categories.add_category(user.principal, "Katze", "RECREATION_PETS", "")

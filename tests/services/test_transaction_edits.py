@@ -18,7 +18,7 @@ from replicas import Stage, make_booking
 from kontor.domain.annotations import UNCHANGED, Annotation
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.searches import CustomerFilters, Window
-from kontor.domain.transaction_edits import MOST_ROWS, EditChange, Selection
+from kontor.domain.transaction_edits import MAX_ROWS, EditChange, Selection
 from kontor.domain.transactions import Transaction
 from kontor.services.analyses import read_own_accounts
 from kontor.services.transactions import Correction
@@ -338,7 +338,7 @@ def test_an_edit_and_its_undoing_take_as_many_statements_for_10000_rows_as_for_t
         await store_many(stage.owner, neighbour, 500)
         await neighbour.edits.apply(neighbour.principal, EVERYTHING, change)
         stage.owner.execute("analyze")  # from now on statistics know users, but not those who follow
-        for number in (MOST_ROWS - 1, 1):
+        for number in (MAX_ROWS - 1, 1):
             user = stage.add_user()
             await store_many(stage.owner, user, number)
             before = await read_rows(user)
@@ -357,7 +357,7 @@ def test_an_edit_and_its_undoing_take_as_many_statements_for_10000_rows_as_for_t
 def test_more_than_10000_rows_are_refused_and_none_is_changed(stage):
     async def check():
         user = stage.add_user()
-        await store_many(stage.owner, user, MOST_ROWS)
+        await store_many(stage.owner, user, MAX_ROWS)
         for work in (
             user.edits.apply(user.principal, EVERYTHING, HOLIDAY),
             user.edits.preview(user.principal, EVERYTHING, HOLIDAY, CUSTOMER_FIELDS),

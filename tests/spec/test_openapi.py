@@ -368,7 +368,7 @@ def test_dates_of_contracts_are_dates(document):
 
 def list_addresses(page):
     tree = html.fromstring(page)
-    return {one.get(name) for name in ("href", "src") for one in tree.iterfind(f".//*[@{name}]")}
+    return {element.get(name) for name in ("href", "src") for element in tree.iterfind(f".//*[@{name}]")}
 
 
 def test_pages_and_their_assets_are_served_from_here_alone(http):
@@ -389,13 +389,13 @@ def test_pages_and_their_assets_are_served_from_here_alone(http):
 def test_each_operation_is_on_the_overview_and_on_the_page_of_its_section_with_all_shapes(http, document):
     overview = list_addresses(http.get("/docs").content)
     pages = {tag["name"]: html.fromstring(http.get(f"/docs/{tag['name'].lower()}").content) for tag in document["tags"]}
-    ids = {name: {one.get("id") for one in page.iterfind(".//*[@id]")} for name, page in pages.items()}
+    ids = {name: {element.get("id") for element in page.iterfind(".//*[@id]")} for name, page in pages.items()}
     for operation in list_operations(document):
         [tag] = operation["tags"]
         assert f"/docs/{tag.lower()}#{operation['operationId']}" in overview
         assert operation["operationId"] in ids[tag]
     for name, page in pages.items():
-        targets = {one.get("href")[1:] for one in page.iterfind(".//a[@href]") if one.get("href").startswith("#")}
+        targets = {link.get("href")[1:] for link in page.iterfind(".//a[@href]") if link.get("href").startswith("#")}
         assert targets <= ids[name]
 
 

@@ -22,13 +22,13 @@ from kontor.domain.account_statements import AccountStatement, StatementFormat
 from kontor.domain.dialogues import Secrets
 from kontor.domain.secrets import Secret
 from kontor.services.fetching.staging import Staging
-from kontor.services.security import STATEMENT, Rotated, Vault
+from kontor.services.security import STATEMENT, Rotated, UserEncryption
 from kontor.storage import account_statements, data_key_rotation, keys, payments
 from kontor.storage.data_key_rotation import SEALED_COLUMNS
 from kontor.storage.system_keys import load_digest_key
 from kontor_client import Kontor, Order
-from patience import PATIENCE_SECONDS
 from tenants import create_tenant
+from timeouts import WAIT_TIMEOUT_SECONDS
 from whole_customers import PRESENT, make_whole_customer
 
 OTHER_PAYEE = "DE02120300000000202051"
@@ -73,7 +73,7 @@ class Rotating:
 
     async def make_vault(self):
         async with self.services.database.connect() as connection:
-            return Vault(self.master, await load_digest_key(connection, self.master))
+            return UserEncryption(self.master, await load_digest_key(connection, self.master))
 
     def list_values(self):
         """Column and value."""
@@ -123,7 +123,7 @@ async def rotating(services, owner, settings, rotating_tenant, rotating_customer
     """Nothing is under way, and no key is kept from a test before."""
     made = Rotating(services, owner, settings, rotating_tenant, rotating_customer)
     running = "select 1 from fetches where user_id = %s and state in ('QUEUED', 'RUNNING')"
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + WAIT_TIMEOUT_SECONDS
     while owner.execute(running, [made.user]).fetchone() and time.monotonic() < end:  # noqa: ASYNC110 (a worker decides)
         await asyncio.sleep(0.05)
     made.let_a_day_pass()
@@ -133,16 +133,16 @@ async def rotating(services, owner, settings, rotating_tenant, rotating_customer
 
 async def fill_rarely_used(rotating):
     """Columns that have values for moments only, sealed by the code that seals them then."""
-    vault, access_id = await rotating.make_vault(), rotating.whole.access_id
+    user_encryption, access_id = await rotating.make_vault(), rotating.whole.access_id
     services, user, owner = rotating.services, rotating.user, rotating.owner
     [(payment_id,)] = owner.execute("select id from payments where user_id = %s and state = 'OPEN'", [user]).fetchall()
     async with services.database.transaction(user) as connection:
         payment, _, _ = await payments.find_payment(connection, user, payment_id)
         credentials = await services.payments.dialogues.seal_credentials(connection, payment, {"pin": Secret("1")})
-        sealed = await vault.seal(connection, user, access_id, f"payment {payment_id}", Secrets())
+        sealed = await user_encryption.seal(connection, user, access_id, f"payment {payment_id}", Secrets())
         assert await services.payments.dialogues.open_lookup_secrets(connection, (payment, sealed, None)) == Secrets()
-        await Staging(vault).stage_headers(connection, user, access_id, Headers(()))
-        await Staging(vault).stage_result(connection, user, access_id, Done(Fetched({}), {"a": 1}))
+        await Staging(user_encryption).stage_headers(connection, user, access_id, Headers(()))
+        await Staging(user_encryption).stage_result(connection, user, access_id, Done(Fetched({}), {"a": 1}))
     change = "update payments set sealed = %s, credentials = %s where user_id = %s and id = %s"
     owner.execute(change, [sealed, credentials, user, payment_id])
     owner.execute(  # as a withdrawal does it
@@ -194,11 +194,11 @@ async def test_the_key_before_opens_what_was_begun_with_it_and_is_forgotten_afte
 
 async def test_a_value_that_changes_meanwhile_is_not_overwritten(rotating, monkeypatch):
     real, place = data_key_rotation.replace_value, (rotating.user, rotating.whole.access_id)
-    vault, changed = await rotating.make_vault(), []
+    user_encryption, changed = await rotating.make_vault(), []
 
     async def change_first(connection, user_id, old, sealed):
         if old.column.table == "accesses" and old.key == place[1] and not changed:
-            changed.append(await vault.seal(connection, *place, old.column.name, {"userid": "meanwhile"}))
+            changed.append(await user_encryption.seal(connection, *place, old.column.name, {"userid": "meanwhile"}))
             rotating.owner.execute(
                 f"update accesses set {old.column.name} = %s where user_id = %s and id = %s", [changed[0], *place]
             )
@@ -234,11 +234,11 @@ async def test_a_statement_that_is_fetched_again_is_stored_once(rotating):
         "select id from products where user_id = %s and access_id = %s order by id limit 1",
         [rotating.user, rotating.whole.access_id],
     ).fetchall()
-    vault, count = await rotating.make_vault(), 0
+    user_encryption, count = await rotating.make_vault(), 0
 
     async def store():
         async with rotating.services.database.transaction(rotating.user) as connection:
-            digests, sealed = await vault.seal_file(
+            digests, sealed = await user_encryption.seal_file(
                 connection, rotating.user, rotating.whole.access_id, STATEMENT, b"%PDF-once"
             )
             await account_statements.store_statement(connection, rotating.user, product_id, statement, digests, sealed)
@@ -289,13 +289,15 @@ async def test_a_rotation_that_is_killed_goes_on_where_it_was(rotating, nth):
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     between = await rotating.load_key()
     assert rotating.count_values() == {before.id: count - nth + 1} | ({between.id: nth - 1} if nth > 1 else {})
-    vault = await rotating.make_vault()
+    user_encryption = await rotating.make_vault()
     async with rotating.services.database.connect(rotating.user) as connection:
         [(credentials, memory)] = rotating.owner.execute(
             "select credentials, memory from accesses where user_id = %s and id = %s",
             [rotating.user, rotating.whole.access_id],
         ).fetchall()
-        opened, _ = await vault.open_access(connection, rotating.user, rotating.whole.access_id, credentials, memory)
+        opened, _ = await user_encryption.open_access(
+            connection, rotating.user, rotating.whole.access_id, credentials, memory
+        )
     assert "userid" in opened
     assert (await rotating.services.key_rotation.finish()).values == count - nth + 1
     assert rotating.count_values() == {between.id: count}

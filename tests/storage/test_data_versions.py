@@ -17,7 +17,7 @@ from kontor.domain.balances import BalanceGap, BalanceSpan, DayTotal
 from kontor.domain.contracts import Period
 from kontor.domain.merging import StoredTransaction
 from kontor.storage import accesses, annotations, contracts, products, tags, transaction_edits, transactions
-from kontor.storage.data_versions import raise_version
+from kontor.storage.data_versions import increment_version
 from kontor.storage.database import Database
 from kontor.storage.user_binding import bind_transaction
 from processes import beside
@@ -55,7 +55,7 @@ def is_writing(node):
 
 
 def find_writers(source):
-    """Name of each function that writes the tables, also by a constant, and whether it calls `raise_version`.
+    """Name of each function that writes the tables, also by a constant, and whether it calls `increment_version`.
 
     A constant that no function of its file uses counts as a function: whoever uses it is not seen.
     """
@@ -76,7 +76,7 @@ def find_writers(source):
             names = {node.id for node in ast.walk(top) if isinstance(node, ast.Name)}
             used |= names
             if is_writing(top) or names & constants:
-                functions[top.name] = "raise_version" in names
+                functions[top.name] = "increment_version" in names
     return functions | dict.fromkeys(constants - used, False)
 
 
@@ -105,7 +105,7 @@ def test_every_function_that_writes_these_tables_raises_the_version():
         ("SQL = 'update products'\ndef f(c):\n    c(SQL)\ndef g(c):\n    c(SQL)", {"f": False, "g": False}),
         ("SQL = 'insert into products'\n", {"SQL": False}),
         ("SQL = f'insert into {table}'\n", {"SQL": False}),
-        ("async def f(c):\n    await c.execute('update products')\n    await raise_version(c, u)", {"f": True}),
+        ("async def f(c):\n    await c.execute('update products')\n    await increment_version(c, u)", {"f": True}),
         ("async def f(c):\n    await c.execute('update accesses set a = 1')", {}),
         ("async def f(c):\n    'Writes: update products.'\n    await c.execute('select 1 from products')", {}),
     ],
@@ -421,7 +421,7 @@ async def test_what_is_rolled_back_is_raised_again_by_the_next_transaction(user)
     assert await user.version() == before + 1
 
 
-async def test_two_users_in_one_transaction_are_both_raised(user, own_owner):
+async def test_the_versions_of_two_users_in_one_transaction_are_both_incremented(user, own_owner):
     """As housekeeping deletes accesses of several users."""
     other = StoredUser(user.database, uuid4())
     own_owner.execute(
@@ -441,6 +441,6 @@ async def test_two_users_in_one_transaction_are_both_raised(user, own_owner):
 async def test_rows_and_version_cannot_be_written_in_two_transactions(user):
     async with user.database.connect(user.user_id) as connection:
         with pytest.raises(AssertionError, match="one transaction"):
-            await raise_version(connection, user.user_id)
+            await increment_version(connection, user.user_id)
         with pytest.raises(AssertionError, match="one transaction"):
             await products.upsert_product(connection, user.user_id, user.twin, "b", 0, replace(TWIN, name="Neu"))

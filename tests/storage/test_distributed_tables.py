@@ -14,7 +14,7 @@ from kontor.domain.errors import NotFoundError
 from kontor.storage import accesses, users
 from kontor.storage.analyses import Question, store_answer
 from kontor.storage.clusters import note_clustered
-from kontor.storage.data_versions import raise_version, take_version
+from kontor.storage.data_versions import increment_version, take_version
 from kontor.storage.database import Database
 from kontor.storage.distribution import DELETED_WITH_USER, DISTRIBUTED, FIRST, LOCAL
 from kontor.storage.migrate import Migration, read_migrations
@@ -187,7 +187,7 @@ async def test_deleting_an_access_needs_no_foreign_key_to_products(two_users):
 
 WRITES = {
     "a version is taken": take_version,
-    "a version is raised": raise_version,
+    "a version is raised": increment_version,
     "an answer is kept": lambda connection, user_id: store_answer(connection, user_id, QUESTION, 1, b"{}"),
 }
 

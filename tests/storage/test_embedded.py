@@ -20,7 +20,7 @@ from kontor.config import read_settings
 from kontor.storage import embedded, embedded_host, embedded_watch
 from kontor.storage.embedded import EmbeddedPostgres
 from kontor.storage.embedded_host import EmbeddedError, ServiceUser
-from kontor.storage.embedded_watch import kept_running
+from kontor.storage.embedded_watch import restart_when_killed
 from process_tree import KONTOR, clean_environment, find_processes, is_alive, wait_until
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="shows what root does with somebody else's folders")
@@ -247,7 +247,7 @@ def test_whoever_uses_it_starts_it_again_when_it_is_killed(server, monkeypatch):
     """Twice, and with the same addresses: connections are made anew, nothing that was committed is lost."""
     monkeypatch.setattr(embedded_watch, "LOOK_SECONDS", 0.05)
     addresses = server.start()
-    with kept_running(server):
+    with restart_when_killed(server):
         for word in ("first", "second"):
             with psycopg.connect(addresses.owner.reveal(), autocommit=True) as connection:
                 connection.execute("create table if not exists words (word text)")

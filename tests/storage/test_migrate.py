@@ -16,9 +16,9 @@ from kontor.config import Settings, export_settings
 from kontor.domain.secrets import Secret
 from kontor.storage.database import Database, UnsafeDatabaseError
 from kontor.storage.migrate import MigrationError, find_missing, read_migrations, require_migrated
-from patience import PATIENCE_SECONDS
 from process_tree import KONTOR, clean_environment
 from processes import beside
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_numbers_are_without_gap_and_without_twin():
 def test_two_processes_at_once_share_the_work(empty):
     environment = clean_environment(**export_settings(empty))
     both = [subprocess.Popen([*KONTOR, "migrate"], env=environment, stderr=subprocess.PIPE, text=True) for _ in "ab"]
-    told = [process.communicate(timeout=PATIENCE_SECONDS)[1] for process in both]
+    told = [process.communicate(timeout=WAIT_TIMEOUT_SECONDS)[1] for process in both]
     assert [process.returncode for process in both] == [0, 0], told
     assert sum(text.count("applied ") for text in told) == len(read_migrations())
     require_migrated(empty.database_url)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from kontor.domain.colours import BLACK, LEAST_CONTRAST, WHITE, contrast, make_readable, mix, readable_on
+from kontor.domain.colours import BLACK, MIN_CONTRAST, WHITE, contrast, make_readable, mix, readable_on
 from kontor.domain.errors import ConflictError, InvalidError
 from kontor.domain.redirects import Branding
 from kontor.services.identity.branding import BrandingChange, check_change, check_colours, check_origin, clean_logo
@@ -21,9 +21,9 @@ def test_contrast_is_that_of_the_guideline():
 
 @pytest.mark.parametrize("background", [WHITE, BLACK, "#777777", "#808080", "#ff0000", "#00ff00", "#1f5fbf"])
 def test_there_is_a_readable_colour_for_every_background(background):
-    assert contrast(readable_on(background), background) >= LEAST_CONTRAST
+    assert contrast(readable_on(background), background) >= MIN_CONTRAST
     for colour in ("#ffff00", "#0000ff", "#777777"):
-        assert contrast(make_readable(colour, background), background) >= LEAST_CONTRAST
+        assert contrast(make_readable(colour, background), background) >= MIN_CONTRAST
 
 
 def test_mixing():
@@ -44,10 +44,10 @@ def test_a_theme_can_be_read_in_light_and_dark(colours):
     theme = make_theme(Branding("x", colours=tuple(sorted(check_colours(colours).items()))))
     for block in re.findall(r":root\{([^}]*)\}", theme):
         values = dict(re.findall(r"--([a-z-]+):(#[0-9a-f]{6});", block))
-        assert contrast(values["on-primary"], values["primary"]) >= LEAST_CONTRAST
-        assert contrast(values["primary"], values["surface"]) >= LEAST_CONTRAST
+        assert contrast(values["on-primary"], values["primary"]) >= MIN_CONTRAST
+        assert contrast(values["primary"], values["surface"]) >= MIN_CONTRAST
         for upper, lower in READ_ON:
-            assert contrast(values[upper], values[lower]) >= LEAST_CONTRAST, (upper, lower)
+            assert contrast(values[upper], values[lower]) >= MIN_CONTRAST, (upper, lower)
 
 
 def test_without_colours_there_is_no_theme():

@@ -7,10 +7,10 @@ from kontor.domain.secrets import Secret
 from kontor.pages.browser import (
     BadRequestError,
     Cookies,
-    ForgedError,
+    CsrfError,
+    check_csrf,
     make_token,
     read_query,
-    refuse_forged,
     write_language,
 )
 
@@ -21,7 +21,7 @@ STEP = "tan-0123456789ab-0"
 
 def check(token: str | None = None, step: str = STEP, cookie: Secret = COOKIE, **headers: str) -> None:
     request = RequestFactory().post("/", headers={name.replace("_", "-"): value for name, value in headers.items()})
-    refuse_forged(request, cookie, make_token(COOKIE, STEP) if token is None else token, step, BASE)
+    check_csrf(request, cookie, make_token(COOKIE, STEP) if token is None else token, step, BASE)
 
 
 def test_a_form_of_our_own_page_is_accepted():
@@ -35,26 +35,26 @@ def test_a_page_without_referrer_sends_its_form_with_the_origin_null():
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "none"])
 def test_another_site_is_refused_though_it_knew_the_token(site):
-    with pytest.raises(ForgedError):
+    with pytest.raises(CsrfError):
         check(Sec_Fetch_Site=site)
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "http://kontor.example", "https://kontor.example:8443"])
 def test_another_origin_is_refused_though_it_knew_the_token(origin):
-    with pytest.raises(ForgedError):
+    with pytest.raises(CsrfError):
         check(Origin=origin)
 
 
 @pytest.mark.parametrize("token", ["", "x", "0" * 64, "ä"])
 def test_a_wrong_token_is_refused(token):
-    with pytest.raises(ForgedError):
+    with pytest.raises(CsrfError):
         check(token)
 
 
 def test_a_token_is_good_for_its_own_step_and_browser_only():
-    with pytest.raises(ForgedError):
+    with pytest.raises(CsrfError):
         check(step="accounts")
-    with pytest.raises(ForgedError):
+    with pytest.raises(CsrfError):
         check(cookie=Secret("the cookie of somebody else"))
 
 

@@ -188,7 +188,7 @@ def test_a_phone_is_told_that_it_cannot_scan_itself(customer: BankCustomer):
 
 
 @pytest.mark.parametrize("iban", ["DE98999999990000000008", "DE71999999990000000009"])
-def test_no_way_on_stands_out_on_a_mismatch_and_the_liability_is_told(customer: BankCustomer, iban: str):
+def test_a_payee_mismatch_has_no_primary_button_and_shows_the_liability_notice(customer: BankCustomer, iban: str):
     access_id = connect_account(customer, new_login())
     product = customer.product(access_id, "GIROKONTO")
     details = {"recipient": "Erika Muster", "purpose": "x", "iban": iban, "bic": "COBADEFFXXX"}

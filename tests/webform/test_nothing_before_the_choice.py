@@ -14,9 +14,9 @@ from markupsafe import escape
 from banking import ACCESSES, BankCustomer, href, new_customer, new_id
 from consenting import PRESENT, new_login
 from form_client import SINGLE, FormClient, order_payment
-from form_walks import WAITING, begin, is_stored, offered, to_accounts, wait_until_staged, walk
+from form_navigation import WAITING, begin, is_stored, offered, to_accounts, wait_until_staged, walk
 from kontor.services.fetching.staging import Staging
-from tenant_eyes import TenantEyes
+from tenant_view import TenantView
 from tenants import create_tenant
 
 HOSTILE_NAME = """<script>window.hacked=1</script>"'><img src=x onerror="window.hacked=1">{{7*7}}"""
@@ -46,7 +46,7 @@ def newcomer(bank_server, redirecting) -> BankCustomer:
     ],
 )
 def test_the_tenant_sees_nothing_on_any_page_and_then_only_what_was_chosen(newcomer, owner, kind, pages):
-    eyes = TenantEyes(newcomer, owner, new_login(kind), new_id())
+    eyes = TenantView(newcomer, owner, new_login(kind), new_id())
     form = FormClient(str(newcomer.http.base_url)).open(begin(newcomer, eyes.access_id))
     seen = set()
     for page in walk(form, eyes.login, owner):
@@ -66,7 +66,7 @@ def test_the_tenant_sees_nothing_on_any_page_and_then_only_what_was_chosen(newco
 
 
 def test_a_wrong_pin_tells_the_tenant_nothing(newcomer, owner):
-    eyes = TenantEyes(newcomer, owner, new_login("test_products"), new_id())
+    eyes = TenantView(newcomer, owner, new_login("test_products"), new_id())
     form = FormClient(str(newcomer.http.base_url)).open(begin(newcomer, eyes.access_id)).accept()
     form.log_in(eyes.login, "wrong").at("credentials")
     assert "start_sca" in [relation["rel"] for relation in newcomer.read_access(eyes.access_id)["relations"]]
@@ -81,7 +81,7 @@ def test_a_wrong_pin_tells_the_tenant_nothing(newcomer, owner):
     ("kind", "outcome"), [("test_locked", "INVALID_CREDENTIALS"), ("test_unreachable", "BACKEND_ERROR")]
 )
 def test_a_bank_that_refuses_leaves_nothing(newcomer, owner, kind, outcome):
-    eyes = TenantEyes(newcomer, owner, new_login(kind), new_id())
+    eyes = TenantView(newcomer, owner, new_login(kind), new_id())
     form = FormClient(str(newcomer.http.base_url)).open(begin(newcomer, eyes.access_id))
     for _ in walk(form, eyes.login, owner, last="failed"):
         eyes.see_nothing(is_stored=is_stored(eyes))
@@ -91,7 +91,7 @@ def test_a_bank_that_refuses_leaves_nothing(newcomer, owner, kind, outcome):
 
 @pytest.mark.parametrize("page", ["tan", "accounts"])
 def test_who_cancels_leaves_nothing(newcomer, owner, page):
-    eyes = TenantEyes(newcomer, owner, new_login("test_sca_method"), new_id())
+    eyes = TenantView(newcomer, owner, new_login("test_sca_method"), new_id())
     form = FormClient(str(newcomer.http.base_url)).open(begin(newcomer, eyes.access_id))
     for _ in walk(form, eyes.login, owner, last=page):
         pass
@@ -100,7 +100,7 @@ def test_who_cancels_leaves_nothing(newcomer, owner, page):
 
 
 def test_choosing_another_bank_leaves_nothing_of_the_first(newcomer, owner):
-    eyes = TenantEyes(newcomer, owner, new_login("test_products"), new_id())
+    eyes = TenantView(newcomer, owner, new_login("test_products"), new_id())
     form = FormClient(str(newcomer.http.base_url)).open(begin(newcomer, eyes.access_id)).accept()
     form.log_in(eyes.login, "wrong").at("credentials").send("other-bank").at("provider")
     eyes.left_nothing()
@@ -139,7 +139,7 @@ def test_a_deleted_access_is_gone_and_its_form_ends(newcomer, owner):
 
 async def test_whatever_a_bank_calls_an_account_is_only_text(newcomer, owner, services):
     form, eyes = to_accounts(newcomer, owner, new_login("test_products"))
-    staging = Staging(services.accesses._vault)
+    staging = Staging(services.accesses._user_encryption)
     user_id = UUID(newcomer.reference)
     async with services.database.transaction(user_id) as connection:
         headers = await staging.find_headers(connection, user_id, eyes.access_id)
@@ -159,7 +159,7 @@ def test_accounts_that_are_not_confirmed_change_nothing_about_others(newcomer, o
     url = f"{ACCESSES}/{known.access_id}/{known.product_ids[0]}/kontoumsaetze"
     login = new_login("test_products")
     iban = next(
-        account.product.iban for account in TenantEyes(newcomer, owner, login, "x").accounts if account.product.iban
+        account.product.iban for account in TenantView(newcomer, owner, login, "x").accounts if account.product.iban
     )
     row = {
         "identifier": {"batchId": "1"},
@@ -204,7 +204,7 @@ def test_renewing_an_access_keeps_it_in_sight(newcomer, owner):
 
 
 def test_a_payment_names_no_bank_before_it_is_ordered_and_connects_none(newcomer, owner):
-    eyes = TenantEyes(newcomer, owner, new_login("test_products"), "unused")
+    eyes = TenantView(newcomer, owner, new_login("test_products"), "unused")
     payment_id, location = order_payment(newcomer)
     iban = eyes.accounts[0].product.iban
     assert iban is not None

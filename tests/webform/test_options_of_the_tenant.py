@@ -7,7 +7,7 @@ import pytest
 from banking import ACCESSES, href, new_customer, new_id
 from consenting import CALLBACK, PRESENT
 from form_client import FormClient
-from form_walks import begin, offered, to_accounts, walk
+from form_navigation import begin, offered, to_accounts, walk
 from kontor.services.runtime import Clock
 from tenants import create_tenant
 

@@ -10,7 +10,7 @@ import pytest
 from banking import DEMO_BANK, new_customer
 from consenting import decide_at_bank, new_login
 from form_client import DETAILS, SINGLE, FormClient, connect_account, order_payment, product_url, read_codes
-from kontor.connectors.demo.payees import TEST_IBANS, Conduct
+from kontor.connectors.demo.payees import TEST_IBANS, PayeeScenario
 from kontor.connectors.demo.people import person_for
 from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import (
@@ -20,7 +20,7 @@ from kontor.pages.formatting import format_iban
 from kontor.webform.texts import load_texts, override_texts
 from tenants import create_tenant
 
-IBANS = {conduct: iban for iban, conduct in TEST_IBANS.items()}
+IBANS = {scenario: iban for iban, scenario in TEST_IBANS.items()}
 TEXTS = load_texts()
 DE = TEXTS["de"]
 
@@ -201,15 +201,15 @@ def test_without_stored_accounts_the_bank_is_asked_for_at_once(redirecting):
 
 
 @pytest.mark.parametrize(
-    ("conduct", "match"),
+    ("scenario", "match"),
     [
-        (Conduct.NAME_IS_CLOSE, PayeeMatch.CLOSE_MATCH),
-        (Conduct.NAME_IS_OTHER, PayeeMatch.NO_MATCH),
-        (Conduct.NAME_IS_UNKNOWN, PayeeMatch.NOT_POSSIBLE),
+        (PayeeScenario.NAME_IS_CLOSE, PayeeMatch.CLOSE_MATCH),
+        (PayeeScenario.NAME_IS_OTHER, PayeeMatch.NO_MATCH),
+        (PayeeScenario.NAME_IS_UNKNOWN, PayeeMatch.NOT_POSSIBLE),
     ],
 )
-def test_a_payee_that_does_not_match_is_told_and_the_user_decides_once(payer, owner, conduct, match):
-    client, payment_id = start(payer, iban=IBANS[conduct])
+def test_a_payee_that_does_not_match_is_told_and_the_user_decides_once(payer, owner, scenario, match):
+    client, payment_id = start(payer, iban=IBANS[scenario])
     choose_account(client).at("payees")
     client_text = client.text
     for part in ("title", "text", "advice"):
@@ -272,7 +272,7 @@ def test_a_limit_that_was_set_meanwhile_refuses_the_order_and_says_why(payer, ow
 
 
 def test_the_suggested_name_is_taken_where_details_may_be_changed(payer, owner):
-    client, payment_id = start(payer, query={"editableDetails": "true"}, iban=IBANS[Conduct.NAME_IS_CLOSE])
+    client, payment_id = start(payer, query={"editableDetails": "true"}, iban=IBANS[PayeeScenario.NAME_IS_CLOSE])
     values = dict(re.findall(r'name="(recipient|iban|amount|purpose)" type="text" value="([^"]*)"', client.html))
     client.send("confirm", **values).at("source")
     client.send("choose", choice=client.find('name="choice" value="([^"]*)"')).at("payees")
@@ -339,7 +339,7 @@ def test_three_wrong_tans_end_it(payer):
 
 
 def test_a_payment_that_the_bank_rejects_has_failed_and_the_bank_says_why(payer):
-    client, payment_id = to_tan(payer, iban=IBANS[Conduct.REFUSES], recipient="Rita Refuser")
+    client, payment_id = to_tan(payer, iban=IBANS[PayeeScenario.REFUSES], recipient="Rita Refuser")
     client.send("submit", tan="12").at("failed")
     assert "Die Bank des Empfängers nimmt die Zahlung nicht an." in client.text
     assert DE("failed.not_paid") in client.text
@@ -365,7 +365,7 @@ def test_an_outcome_that_nobody_knows_is_shown_as_that_and_never_as_failed(payer
 
 
 def test_a_lost_answer_is_followed_until_the_bank_has_told(payer):
-    client, payment_id = to_tan(payer, iban=IBANS[Conduct.DIES_AFTER_BOOKING], recipient="Doris Later")
+    client, payment_id = to_tan(payer, iban=IBANS[PayeeScenario.DIES_AFTER_BOOKING], recipient="Doris Later")
     client.send("submit", tan="12")
     while client.page in ("working", "unknown"):
         client.reload()

@@ -6,7 +6,7 @@ import shapes
 from banking import ACCESSES, DEMO_BANK, narrow, new_customer, new_id
 from consenting import CALLBACK, PRESENT
 from form_client import FormClient, order_payment
-from form_walks import begin, offered, walk
+from form_navigation import begin, offered, walk
 from tenants import create_tenant
 
 SESSIONS = "/customer/v2/regprotect/sessions"

@@ -9,10 +9,10 @@ import pytest
 from banking import ACCESSES, BankCustomer, new_customer, new_id, rels, wait_for
 from consenting import new_login
 from form_client import FormClient
-from form_walks import begin, go_on, offered, to_accounts, walk
+from form_navigation import begin, go_on, offered, to_accounts, walk
 from kontor.domain.secrets import Secret
 from kontor.services.redirects import sessions as form_sessions
-from tenant_eyes import TenantEyes
+from tenant_view import TenantView
 from tenants import create_tenant
 
 SESSIONS = "/customer/v2/regprotect/sessions"
@@ -75,7 +75,7 @@ def test_the_browser_that_began_goes_on_with_the_choice_of_accounts(newcomer, ow
     ],
 )
 def test_the_form_goes_on_at_the_page_where_it_was_left(newcomer, owner, kind, page, pin):
-    eyes = TenantEyes(newcomer, owner, new_login(kind), new_id())
+    eyes = TenantView(newcomer, owner, new_login(kind), new_id())
     form = FormClient(str(newcomer.http.base_url)).open(begin(newcomer, eyes.access_id)).accept()
     if page == "credentials":
         form.log_in(eyes.login, pin).at("credentials")

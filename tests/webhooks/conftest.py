@@ -156,7 +156,7 @@ async def building(webhook_settings: Any, webhook_owner: Any) -> AsyncIterator[A
             httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=webhook_settings.base_url, timeout=60)
         )
         original = services.deliveries
-        deliveries = Deliveries(services.database, original._vault, original._calls, original._render, FAST)
+        deliveries = Deliveries(services.database, original._user_encryption, original._calls, original._render, FAST)
         yield services, deliveries, webhook_owner, http
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from news_bank import NewsBank, demand_tan, rows
 from psycopg import AsyncConnection
+from scripted_webhook_bank import ScriptedWebhookBank, demand_tan, rows
 
 from kontor import bootstrap
 from kontor.connectors.base import Failed, FailureKind, Problem, ProblemKind
@@ -37,7 +37,7 @@ class Newsroom:
 
     office: Any
     services: Any
-    bank: NewsBank
+    bank: ScriptedWebhookBank
     user: Any
     receiver: Any
 
@@ -86,7 +86,7 @@ class Newsroom:
 
 @pytest.fixture(scope="session")
 async def news_services(webhook_settings):
-    bank = NewsBank()
+    bank = ScriptedWebhookBank()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bootstrap, "make_registry", lambda _: Registry([bank]))
         opening = bootstrap.open_services(replace(webhook_settings, pool_size=4), "kontor tests, news")
@@ -96,7 +96,7 @@ async def news_services(webhook_settings):
 
 
 @pytest.fixture
-async def newsroom(office, receiver, user, news_services):
+async def webhook_setup(office, receiver, user, news_services):
     services, bank = news_services
     bank.__init__()
     await office.register(receiver)
@@ -106,67 +106,67 @@ async def newsroom(office, receiver, user, news_services):
 # transactions.new
 
 
-async def test_new_transactions_of_a_refresh_are_counted_per_product(newsroom):
-    await newsroom.add()
-    assert await newsroom.news() == []  # whoever adds an access waits for it
-    newsroom.bank.transactions["giro"] += rows(2, first=100)
-    await newsroom.fetch()
-    (event,) = await newsroom.news()
+async def test_new_transactions_of_a_refresh_are_counted_per_product(webhook_setup):
+    await webhook_setup.add()
+    assert await webhook_setup.news() == []  # whoever adds an access waits for it
+    webhook_setup.bank.transactions["giro"] += rows(2, first=100)
+    await webhook_setup.fetch()
+    (event,) = await webhook_setup.news()
     assert event == {
         "type": "transactions.new",
         "serial": 1,
         "createdAt": event["createdAt"],
-        "tenant": newsroom.office.name,
-        "user": str(newsroom.user.user_id),
-        "bankzugang": {"id": "a", "href": f"{newsroom.office.http.base_url}/customer/v2/bankzugaenge/a"},
-        "produkte": [{"id": newsroom.product(), "neueUmsaetze": 2}],
+        "tenant": webhook_setup.office.name,
+        "user": str(webhook_setup.user.user_id),
+        "bankzugang": {"id": "a", "href": f"{webhook_setup.office.http.base_url}/customer/v2/bankzugaenge/a"},
+        "produkte": [{"id": webhook_setup.product(), "neueUmsaetze": 2}],
         "cursor": event["cursor"],
     }
-    newsroom.bank.transactions["giro"] += rows(1, first=200)
-    newsroom.bank.transactions["spar"] += rows(4, first=300)
-    await newsroom.fetch(is_attended=True)
-    (event,) = await newsroom.news()
+    webhook_setup.bank.transactions["giro"] += rows(1, first=200)
+    webhook_setup.bank.transactions["spar"] += rows(4, first=300)
+    await webhook_setup.fetch(is_attended=True)
+    (event,) = await webhook_setup.news()
     found = {product["id"]: product["neueUmsaetze"] for product in event["produkte"]}
-    assert (event["serial"], found) == (2, {newsroom.product(): 1, newsroom.product("spar"): 4})
+    assert (event["serial"], found) == (2, {webhook_setup.product(): 1, webhook_setup.product("spar"): 4})
 
 
-async def read_changes(newsroom, since):
+async def read_changes(webhook_setup, since):
     view = DeltaView(None, CUSTOMER_FIELDS)
-    return await newsroom.services.deltas.read(newsroom.user, since, 100, view)
+    return await webhook_setup.services.deltas.read(webhook_setup.user, since, 100, view)
 
 
-async def test_the_cursor_of_an_event_is_the_position_after_it(newsroom):
-    await newsroom.add()
-    own = (await read_changes(newsroom, None)).cursor
-    newsroom.bank.transactions["giro"] += rows(2, first=100)
-    await newsroom.fetch()
-    (event,) = await newsroom.news()
-    delta = await read_changes(newsroom, own)
+async def test_the_cursor_of_an_event_is_the_position_after_it(webhook_setup):
+    await webhook_setup.add()
+    own = (await read_changes(webhook_setup, None)).cursor
+    webhook_setup.bank.transactions["giro"] += rows(2, first=100)
+    await webhook_setup.fetch()
+    (event,) = await webhook_setup.news()
+    delta = await read_changes(webhook_setup, own)
     assert (len(delta.new), delta.cursor) == (2, event["cursor"])
-    assert (await read_changes(newsroom, event["cursor"])).new == []
+    assert (await read_changes(webhook_setup, event["cursor"])).new == []
 
 
-async def test_an_event_counts_what_has_changed_and_what_is_gone(newsroom):
+async def test_an_event_counts_what_has_changed_and_what_is_gone(webhook_setup):
     (known,) = rows(1)
     pending = replace(known, purpose="Vorgemerkt 7", is_pending=True, amount=Decimal(7))
-    newsroom.bank.transactions["giro"] = (known, pending)
-    await newsroom.add()
-    newsroom.bank.transactions["giro"] = (replace(known, booking_text="GUTSCHRIFT"), *rows(1, first=50))
-    await newsroom.fetch()
-    (event,) = await newsroom.news()
-    assert event["produkte"] == [{"id": newsroom.product(), "neueUmsaetze": 1, "geaendert": 1, "entfernt": 1}]
+    webhook_setup.bank.transactions["giro"] = (known, pending)
+    await webhook_setup.add()
+    webhook_setup.bank.transactions["giro"] = (replace(known, booking_text="GUTSCHRIFT"), *rows(1, first=50))
+    await webhook_setup.fetch()
+    (event,) = await webhook_setup.news()
+    assert event["produkte"] == [{"id": webhook_setup.product(), "neueUmsaetze": 1, "geaendert": 1, "entfernt": 1}]
 
 
-async def test_a_refresh_without_news_tells_nothing(newsroom):
-    await newsroom.add()
-    await newsroom.fetch()
-    assert await newsroom.news() == []
+async def test_a_refresh_without_news_tells_nothing(webhook_setup):
+    await webhook_setup.add()
+    await webhook_setup.fetch()
+    assert await webhook_setup.news() == []
 
 
-async def test_what_a_receiver_is_told_is_there_when_it_reads(newsroom):
+async def test_what_a_receiver_is_told_is_there_when_it_reads(webhook_setup):
     """Delivery, serial and transactions are one commit: no look finds the one without the other."""
-    await newsroom.add()
-    owner, seen = newsroom.office.owner, set()
+    await webhook_setup.add()
+    owner, seen = webhook_setup.office.owner, set()
     query = (
         "select (select count(*) from transactions where user_id = %(user)s and purpose like 'Umsatz 4%%'),"
         " (select count(*) from transaction_tags g join transactions x on x.user_id = g.user_id and x.id ="
@@ -174,20 +174,20 @@ async def test_what_a_receiver_is_told_is_there_when_it_reads(newsroom):
         " (select count(*) from webhook_deliveries where user_id = %(user)s),"
         " (select last_serial from webhooks), (select count(*) from pgqueuer where entrypoint = 'deliver')"
     )
-    newsroom.bank.transactions["giro"] += rows(5, first=400)
-    fetching = asyncio.create_task(newsroom.fetch())
+    webhook_setup.bank.transactions["giro"] += rows(5, first=400)
+    fetching = asyncio.create_task(webhook_setup.fetch())
     while not fetching.done():
-        seen.add(owner.execute(query, {"user": newsroom.user.user_id}).fetchone())
+        seen.add(owner.execute(query, {"user": webhook_setup.user.user_id}).fetchone())
         await asyncio.sleep(0)
     await fetching
-    seen.add(owner.execute(query, {"user": newsroom.user.user_id}).fetchone())
+    seen.add(owner.execute(query, {"user": webhook_setup.user.user_id}).fetchone())
     assert seen == {(0, 0, 0, 0, 0), (5, 5, 1, 1, 1)}
 
 
-async def test_a_fetch_that_could_not_be_stored_tells_nothing_and_uses_no_serial(newsroom, monkeypatch):
-    await newsroom.add()
-    newsroom.bank.transactions["giro"] += rows(2, first=500)
-    results = newsroom.services.fetching._results
+async def test_a_fetch_that_could_not_be_stored_tells_nothing_and_uses_no_serial(webhook_setup, monkeypatch):
+    await webhook_setup.add()
+    webhook_setup.bank.transactions["giro"] += rows(2, first=500)
+    results = webhook_setup.services.fetching._results
     publish = results._publish
 
     async def publish_and_fail(*facts: Any) -> None:
@@ -196,150 +196,150 @@ async def test_a_fetch_that_could_not_be_stored_tells_nothing_and_uses_no_serial
 
     monkeypatch.setattr(results, "_publish", publish_and_fail)
     with pytest.raises(ConnectionError):
-        await newsroom.fetch()
-    assert await newsroom.news() == []
-    (last,) = newsroom.office.owner.execute("select last_serial from webhooks").fetchone()
+        await webhook_setup.fetch()
+    assert await webhook_setup.news() == []
+    (last,) = webhook_setup.office.owner.execute("select last_serial from webhooks").fetchone()
     assert last == 0
 
 
-async def test_an_access_without_sync_is_nobodys_business(newsroom):
-    await newsroom.add(is_synced=False)
-    newsroom.bank.transactions["giro"] += rows(2, first=600)
-    await newsroom.fetch(await newsroom.request())
-    assert await newsroom.news() == []
+async def test_an_access_without_sync_is_nobodys_business(webhook_setup):
+    await webhook_setup.add(is_synced=False)
+    webhook_setup.bank.transactions["giro"] += rows(2, first=600)
+    await webhook_setup.fetch(await webhook_setup.request())
+    assert await webhook_setup.news() == []
 
 
 # access.error and access.sca_required
 
 
-async def test_an_error_in_the_background_is_told_once_until_it_is_over(newsroom):
-    await newsroom.add()
-    newsroom.bank.refusal = UNREACHABLE
-    await newsroom.fetch()
-    (event,) = await newsroom.news()
+async def test_an_error_in_the_background_is_told_once_until_it_is_over(webhook_setup):
+    await webhook_setup.add()
+    webhook_setup.bank.refusal = UNREACHABLE
+    await webhook_setup.fetch()
+    (event,) = await webhook_setup.news()
     assert (event["type"], event["bankzugang"]["id"], event["produkte"]) == ("access.error", "a", [])
-    await newsroom.fetch()
-    assert await newsroom.told() == []
-    newsroom.bank.refusal = None
-    await newsroom.fetch()
-    newsroom.bank.refusal = UNREACHABLE
-    await newsroom.fetch()
-    assert await newsroom.told() == ["access.error"]
+    await webhook_setup.fetch()
+    assert await webhook_setup.told() == []
+    webhook_setup.bank.refusal = None
+    await webhook_setup.fetch()
+    webhook_setup.bank.refusal = UNREACHABLE
+    await webhook_setup.fetch()
+    assert await webhook_setup.told() == ["access.error"]
 
 
-async def test_an_error_that_somebody_sees_is_no_event(newsroom):
-    await newsroom.add()
-    newsroom.bank.refusal = UNREACHABLE
-    await newsroom.fetch(is_attended=True)
-    assert await newsroom.told() == []
+async def test_an_error_that_somebody_sees_is_no_event(webhook_setup):
+    await webhook_setup.add()
+    webhook_setup.bank.refusal = UNREACHABLE
+    await webhook_setup.fetch(is_attended=True)
+    assert await webhook_setup.told() == []
 
 
-async def test_a_part_that_fails_is_an_error_beside_what_is_new(newsroom):
-    await newsroom.add()
-    newsroom.bank.transactions["giro"] += rows(1, first=700)
-    newsroom.bank.problems = (Problem(ProblemKind.TRANSACTIONS, "spar"),)
-    await newsroom.fetch()
-    assert await newsroom.told() == ["transactions.new", "access.error"]
+async def test_a_part_that_fails_is_an_error_beside_what_is_new(webhook_setup):
+    await webhook_setup.add()
+    webhook_setup.bank.transactions["giro"] += rows(1, first=700)
+    webhook_setup.bank.problems = (Problem(ProblemKind.TRANSACTIONS, "spar"),)
+    await webhook_setup.fetch()
+    assert await webhook_setup.told() == ["transactions.new", "access.error"]
 
 
-async def test_a_fetch_that_was_interrupted_for_good_is_an_error(newsroom):
-    await newsroom.add()
-    await newsroom.services.fetching._results.note_interrupted(newsroom.user.user_id, "a")
-    assert await newsroom.told() == ["access.error"]
+async def test_a_fetch_that_was_interrupted_for_good_is_an_error(webhook_setup):
+    await webhook_setup.add()
+    await webhook_setup.services.fetching._results.note_interrupted(webhook_setup.user.user_id, "a")
+    assert await webhook_setup.told() == ["access.error"]
 
 
-async def test_deactivated_users_are_nobodys_errors_and_nobodys_ending_consents(newsroom):
-    newsroom.bank.consent_until = datetime.now(BERLIN).date() + timedelta(days=10)
-    await newsroom.add()
-    users = newsroom.services.users
-    found = await users.read_any_user(newsroom.user, newsroom.user.tenant_name, newsroom.user.user_id)
-    await users.deactivate_user(newsroom.user, found)
-    await newsroom.services.fetching._results.note_interrupted(newsroom.user.user_id, "a")  # its last fetch
-    await newsroom.services.refreshing.warn_of_consents()
-    assert await newsroom.told() == []
-    assert (await newsroom.services.accesses.read_access(newsroom.user, "a")).access.issues == ()
+async def test_deactivated_users_are_nobodys_errors_and_nobodys_ending_consents(webhook_setup):
+    webhook_setup.bank.consent_until = datetime.now(BERLIN).date() + timedelta(days=10)
+    await webhook_setup.add()
+    users = webhook_setup.services.users
+    found = await users.read_any_user(webhook_setup.user, webhook_setup.user.tenant_name, webhook_setup.user.user_id)
+    await users.deactivate_user(webhook_setup.user, found)
+    await webhook_setup.services.fetching._results.note_interrupted(webhook_setup.user.user_id, "a")  # its last fetch
+    await webhook_setup.services.refreshing.warn_of_consents()
+    assert await webhook_setup.told() == []
+    assert (await webhook_setup.services.accesses.read_access(webhook_setup.user, "a")).access.issues == ()
     await users.reactivate_user(
-        newsroom.user,
-        await users.read_any_user(newsroom.user, newsroom.user.tenant_name, found.id),
+        webhook_setup.user,
+        await users.read_any_user(webhook_setup.user, webhook_setup.user.tenant_name, found.id),
         NewUser(found.username, Secret("another password")),
     )
-    await newsroom.services.refreshing.warn_of_consents()
-    assert await newsroom.told() == ["consent.expiring"]
+    await webhook_setup.services.refreshing.warn_of_consents()
+    assert await webhook_setup.told() == ["consent.expiring"]
 
 
-async def test_a_demand_for_sca_in_the_background_is_told_once(newsroom):
-    await newsroom.add()
-    newsroom.bank.refusal = demand_tan()
-    await newsroom.fetch()
-    (event,) = await newsroom.news()
+async def test_a_demand_for_sca_in_the_background_is_told_once(webhook_setup):
+    await webhook_setup.add()
+    webhook_setup.bank.refusal = demand_tan()
+    await webhook_setup.fetch()
+    (event,) = await webhook_setup.news()
     assert (event["type"], event["bankzugang"]["id"]) == ("access.sca_required", "a")
-    await newsroom.fetch()
-    assert await newsroom.told() == []
+    await webhook_setup.fetch()
+    assert await webhook_setup.told() == []
 
 
 # consent.expiring
 
 
-async def test_a_consent_that_ends_soon_is_told_once(newsroom):
-    newsroom.bank.consent_until = datetime.now(BERLIN).date() + timedelta(days=10)
-    await newsroom.add()
-    assert await newsroom.services.refreshing.warn_of_consents() >= 1
-    (event,) = await newsroom.news()
-    assert (event["type"], event["user"]) == ("consent.expiring", str(newsroom.user.user_id))
-    await newsroom.services.refreshing.warn_of_consents()
-    assert await newsroom.told() == []
+async def test_a_consent_that_ends_soon_is_told_once(webhook_setup):
+    webhook_setup.bank.consent_until = datetime.now(BERLIN).date() + timedelta(days=10)
+    await webhook_setup.add()
+    assert await webhook_setup.services.refreshing.warn_of_consents() >= 1
+    (event,) = await webhook_setup.news()
+    assert (event["type"], event["user"]) == ("consent.expiring", str(webhook_setup.user.user_id))
+    await webhook_setup.services.refreshing.warn_of_consents()
+    assert await webhook_setup.told() == []
 
 
 # payment.status
 
 
-async def pay(newsroom):
-    payments = newsroom.services.payments
-    product_id = make_product_id(newsroom.user.user_id, "a", "giro")
-    debtor = await payments.debtors.find_stored(newsroom.user, "a", product_id, PaymentKind.SINGLE)
+async def pay(webhook_setup):
+    payments = webhook_setup.services.payments
+    product_id = make_product_id(webhook_setup.user.user_id, "a", "giro")
+    debtor = await payments.debtors.find_stored(webhook_setup.user, "a", product_id, PaymentKind.SINGLE)
     request = PaymentRequest(PaymentKind.SINGLE, (ORDER,), payment_id=uuid4())
-    return (await payments.initiate(newsroom.user, debtor, request)).payment
+    return (await payments.initiate(webhook_setup.user, debtor, request)).payment
 
 
-async def test_what_became_of_a_payment_is_told(newsroom):
-    await newsroom.add()
-    payment = await pay(newsroom)
+async def test_what_became_of_a_payment_is_told(webhook_setup):
+    await webhook_setup.add()
+    payment = await pay(webhook_setup)
     assert payment.state is PaymentState.EXECUTED
-    (event,) = await newsroom.news()
-    href = f"{newsroom.office.http.base_url}/customer/v2/payment/single-transfer/{payment.id}"
+    (event,) = await webhook_setup.news()
+    href = f"{webhook_setup.office.http.base_url}/customer/v2/payment/single-transfer/{payment.id}"
     assert (event["type"], event["bankzugang"]["id"]) == ("payment.status", "a")
     assert event["transfer"] == {"paymentId": str(payment.id), "href": href}
 
 
-async def test_a_refused_payment_is_told(newsroom):
-    await newsroom.add()
-    newsroom.bank.refusal = Failed(FailureKind.REJECTED)
-    assert (await pay(newsroom)).state is PaymentState.FAILED
-    assert await newsroom.told() == ["payment.status"]
+async def test_a_refused_payment_is_told(webhook_setup):
+    await webhook_setup.add()
+    webhook_setup.bank.refusal = Failed(FailureKind.REJECTED)
+    assert (await pay(webhook_setup)).state is PaymentState.FAILED
+    assert await webhook_setup.told() == ["payment.status"]
 
 
-async def test_an_unknown_payment_is_told_and_again_when_it_is_known(newsroom):
-    await newsroom.add()
-    newsroom.bank.outcome = newsroom.bank.later = PaymentOutcome.UNKNOWN
-    payment = await pay(newsroom)
-    assert (payment.state, await newsroom.told()) == (PaymentState.UNKNOWN, ["payment.status"])
-    recovery = newsroom.services.payments.recovery
+async def test_an_unknown_payment_is_told_and_again_when_it_is_known(webhook_setup):
+    await webhook_setup.add()
+    webhook_setup.bank.outcome = webhook_setup.bank.later = PaymentOutcome.UNKNOWN
+    payment = await pay(webhook_setup)
+    assert (payment.state, await webhook_setup.told()) == (PaymentState.UNKNOWN, ["payment.status"])
+    recovery = webhook_setup.services.payments.recovery
     await recovery.look_up(payment)
-    assert await newsroom.told() == []  # still unknown: nothing has changed
-    newsroom.bank.later = PaymentOutcome.EXECUTED
+    assert await webhook_setup.told() == []  # still unknown: nothing has changed
+    webhook_setup.bank.later = PaymentOutcome.EXECUTED
     await recovery.look_up(payment)
-    assert await newsroom.told() == ["payment.status"]
+    assert await webhook_setup.told() == ["payment.status"]
 
 
-async def test_a_payment_whose_process_died_is_told(newsroom):
-    await newsroom.add()
-    payment = await pay(newsroom)
-    await newsroom.news()
-    newsroom.office.owner.execute(
+async def test_a_payment_whose_process_died_is_told(webhook_setup):
+    await webhook_setup.add()
+    payment = await pay(webhook_setup)
+    await webhook_setup.news()
+    webhook_setup.office.owner.execute(
         "update payments set state = 'SENDING', fence = 0, failure = null where id = %s", [payment.id]
     )
-    await newsroom.services.payments.recovery.close_orphaned(newsroom.user.user_id, payment.id)
-    assert await newsroom.told() == ["payment.status"]
+    await webhook_setup.services.payments.recovery.close_orphaned(webhook_setup.user.user_id, payment.id)
+    assert await webhook_setup.told() == ["payment.status"]
 
 
 # What it costs

@@ -26,7 +26,7 @@ _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
-_LEAST_UNBROKEN = 9  # letters: shorter words may begin in one word and end in the next by chance
+_MIN_UNBROKEN = 9  # letters: shorter words may begin in one word and end in the next by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,5 +159,5 @@ def _sort(phrases: Sequence[str]) -> Words:
         beginnings=tuple(phrase[:-1] for phrase in single if phrase.endswith("*")),
         endings=tuple(phrase[1:] for phrase in single if phrase.startswith("*")),
         phrases=tuple(f" {phrase} ".replace("* ", "") for phrase in phrases if " " in phrase),
-        letters=tuple(word for word in letters if len(word) >= _LEAST_UNBROKEN),
+        letters=tuple(word for word in letters if len(word) >= _MIN_UNBROKEN),
     )

@@ -23,7 +23,7 @@ from kontor.analysis.records import Account, Record
 CURRENCY = "EUR"
 MONTHS = 12
 # An access that is silent for longer does not hold back the months that are looked at.
-_LONGEST_SILENCE = timedelta(days=190)
+_MAX_SILENCE = timedelta(days=190)
 _LARGEST = Decimal("1e15")
 CENT = Decimal("0.01")
 
@@ -109,7 +109,7 @@ def is_countable(record: Record, today: date) -> bool:
 def find_limit_month(accounts: Sequence[Account], today: date) -> int:
     """The first month that is not complete: today's, or an earlier one where a bank has not told of all of it."""
     limit = number_month(today)
-    oldest = today - _LONGEST_SILENCE if today.toordinal() > _LONGEST_SILENCE.days else date.min
+    oldest = today - _MAX_SILENCE if today.toordinal() > _MAX_SILENCE.days else date.min
     for account in accounts:
         until = account.data_until
         if until is not None and oldest <= until < today and account.category not in PASSIVE:

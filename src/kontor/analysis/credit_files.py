@@ -100,7 +100,8 @@ def _find_contracts(
     rows = {row: counted for row, counted in repeated.items() if counted in ids}
     seen = [replace(contract, bookings=_select_bookings(contract, ids | rows.keys())) for contract in known]
     excluded = {contract.id for contract in seen if contract.is_excluded}
-    found = name_contracts(find_contracts(kept, accounts, today), [one for one in seen if one.bookings], rows)
+    visible = [contract for contract in seen if contract.bookings]
+    found = name_contracts(find_contracts(kept, accounts, today), visible, rows)
     return [contract for contract in found if contract.id not in excluded]
 
 

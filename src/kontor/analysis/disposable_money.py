@@ -25,7 +25,7 @@ SALARY = "INCOME_SALARY"
 CYCLES = 12
 _CENT = Decimal("0.01")
 # A cycle this much longer than usual lacks a salary: it tells nothing about one cycle.
-_LONGEST_CYCLE = 1.5
+_MAX_CYCLE = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def _list_rests(records: Sequence[Record], regular_ids: set[str], salary: Contra
     lengths = [(later - earlier).days for earlier, later in pairwise(starts)]
     if not lengths:
         return []
-    longest = _LONGEST_CYCLE * sorted(lengths)[len(lengths) // 2]
+    longest = _MAX_CYCLE * sorted(lengths)[len(lengths) // 2]
     elapsed = (today - salary.date_latest).days
     sums = [0] * len(lengths)
     for record in records:

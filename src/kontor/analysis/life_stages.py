@@ -8,18 +8,18 @@ from kontor.analysis.contracts import Contract, Status
 from kontor.analysis.contracts.texts import squeeze_text
 from kontor.analysis.day_order import order_records, select_days
 from kontor.analysis.life_events.careers import list_jobs
-from kontor.analysis.life_events.episodes import Course, Episode, read_course, subtract_months
+from kontor.analysis.life_events.episodes import LifeSignals, SignalPeriod, read_course, subtract_months
 from kontor.analysis.life_events.homes import list_homes
 from kontor.analysis.life_events.signs import TRAINING, Sign, is_home_loan
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Account, Record
 
-_SURE_DAYS, _FEWEST_BOOKINGS = 60, 15
+_SURE_DAYS, _MIN_BOOKINGS = 60, 15
 _SAVINGS_MONTHS = 6
 # Without an agreement, saving in so many of the last months is regular all the same.
 _REGULAR_MONTHS = 5
 _CHILD_PURCHASES = ("FAMILY_CHILDNECESSITIES", "FAMILY_CHILDACTIVITIES")
-_FEWEST_CHILD_PURCHASES = 4
+_MIN_CHILD_PURCHASES = 4
 _LOOKED_AT = ("FAMILY_", "INCOME_", "SAVINGS_")
 
 
@@ -35,7 +35,7 @@ class LifeStage:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    course: Course
+    course: LifeSignals
     recent: Sequence[Record]
     contracts: Sequence[Contract]
     accounts: Sequence[Account]
@@ -46,7 +46,7 @@ class _View:
         begin = subtract_months(self.today, months)
         return [record for record in self.recent if choose(record) and record.day > begin]
 
-    def find_ongoing(self, *signs: Sign) -> Episode | None:
+    def find_ongoing(self, *signs: Sign) -> SignalPeriod | None:
         """The episode of these signs that goes on, the latest to begin."""
         ongoing = [episode for episode in self.course.list_episodes(*signs) if not episode.is_over]
         return ongoing[-1] if ongoing else None
@@ -60,7 +60,7 @@ def find_life_stages(
 
 
 def find_stages(
-    course: Course, records: Sequence[Record], contracts: Sequence[Contract], accounts: Sequence[Account]
+    course: LifeSignals, records: Sequence[Record], contracts: Sequence[Contract], accounts: Sequence[Account]
 ) -> list[LifeStage]:
     """The same, where the course is known already."""
     today = course.today
@@ -133,10 +133,10 @@ def _find_parenthood(view: _View) -> LifeStage:
     )
     if support:
         return _tell(group + "CHILDREN", 0.93, "Child support is being paid", [record.id for record in support])
-    if len(bought) >= _FEWEST_CHILD_PURCHASES:
+    if len(bought) >= _MIN_CHILD_PURCHASES:
         return _tell(group + "CHILDREN", 0.8, "Purchases for children were made", [record.id for record in bought[-5:]])
     days = (view.today - view.course.first_day).days
-    if days < _SURE_DAYS or view.course.count < _FEWEST_BOOKINGS:
+    if days < _SURE_DAYS or view.course.count < _MIN_BOOKINGS:
         return _tell(group + "UNKNOWN", 0.5, "There is too little data to tell")
     return _tell(group + "NOCHILDREN", 0.85, "Nothing is paid or received for children")
 

@@ -19,11 +19,11 @@ from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Account, Record
 
 EVENT_MONTHS = 6
-LEAST_INCOME_FOR_PRIVATE_HEALTH = 3200
+MIN_INCOME_FOR_PRIVATE_HEALTH = 3200
 # Yearly premiums are due within this time, and some days late.
 _PREMIUM_MONTHS = 14
-_SURPLUS_MONTHS, _FEWEST_SURPLUS_MONTHS = 6, 4
-_LEAST_SURPLUS, _LEAST_SURPLUS_SHARE = Decimal(100), Decimal("0.1")
+_SURPLUS_MONTHS, _MIN_SURPLUS_MONTHS = 6, 4
+_MIN_SURPLUS, _MIN_SURPLUS_SHARE = Decimal(100), Decimal("0.1")
 _LARGE = 2
 _MISSING = (
     ("MISSINGINSURANCE_PRIVATELIABILITY", "LIABILITY_PRIVATE"),
@@ -37,7 +37,7 @@ _BUNDLES = "OTHER_OTHER"
 _BORROWED = "BANKFINANCE_CREDITINCOME"
 _SALARY = "INCOME_SALARY"
 # Who changes jobs may be paid by both for a while.
-_LONGEST_CHANGE = timedelta(days=62)
+_MAX_CHANGE = timedelta(days=62)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def measure_personal_income(budget: Budget, contracts: Sequence[Contract]) -> De
 
 def _is_paid_beside(salary: Contract, main: Contract) -> bool:
     shared = min(salary.date_latest, main.date_latest) - max(salary.date_first, main.date_first)
-    return shared > _LONGEST_CHANGE and _name_employer(salary) != _name_employer(main)
+    return shared > _MAX_CHANGE and _name_employer(salary) != _name_employer(main)
 
 
 def _name_employer(salary: Contract) -> tuple[str, str]:
@@ -106,9 +106,9 @@ def _find_missing_insurance(
             continue
         reasons = [Reason(f"No payment for {wanted} in {len(budget.months)} months")]
         if wanted == "HEALTH_PRIVATE":
-            if income < LEAST_INCOME_FOR_PRIVATE_HEALTH:
+            if income < MIN_INCOME_FOR_PRIVATE_HEALTH:
                 continue
-            reasons.append(Reason(f"Income of {income} a month is at least {LEAST_INCOME_FOR_PRIVATE_HEALTH}"))
+            reasons.append(Reason(f"Income of {income} a month is at least {MIN_INCOME_FOR_PRIVATE_HEALTH}"))
         elif wanted == "INCAPACITY_OCCUPATIONAL" and not is_working:
             continue
         yield SalesTrigger(name, today, round(confidence, 2), (), tuple(reasons))
@@ -174,9 +174,9 @@ def _find_savings_potential(budget: Budget) -> Iterator[SalesTrigger]:
             income += record.amount if use is Use.INCOME else 0
     amounts = sorted(left.values())
     usual = amounts[(len(amounts) - 1) // 2]
-    least = max(_LEAST_SURPLUS, _LEAST_SURPLUS_SHARE * income / len(months))
+    least = max(_MIN_SURPLUS, _MIN_SURPLUS_SHARE * income / len(months))
     positive = sum(amount > 0 for amount in amounts)
-    needed = min(_FEWEST_SURPLUS_MONTHS, len(months))
+    needed = min(_MIN_SURPLUS_MONTHS, len(months))
     if usual < least or positive < needed:
         return
     amount = usual.quantize(CENT, ROUND_HALF_UP)

@@ -8,7 +8,7 @@ from kontor.analysis.calendars import find_day, number_month
 from kontor.analysis.records import Account, Record
 from kontor.domain.savings_goals import GoalProgress, SavingsGoal, measure_progress
 
-MONTHS, FEWEST_MONTHS = 6, 2
+MONTHS, MIN_MONTHS = 6, 2
 _NOTHING, _CENT = Decimal("0.00"), Decimal("0.01")
 
 
@@ -59,7 +59,7 @@ def find_pace(account: Account, moves: Sequence[Record], today: date) -> Decimal
     end = number_month(known_until + timedelta(days=1)) if known_until < date.max else number_month(known_until)
     first = min(days)
     begin = max(number_month(first) + (0 if first.day == 1 else 1), end - MONTHS)
-    if end - begin < FEWEST_MONTHS:
+    if end - begin < MIN_MONTHS:
         return None
     begins_on, ends_before = find_day(begin, 1), find_day(end, 1)
     grown = sum(

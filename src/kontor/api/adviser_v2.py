@@ -110,6 +110,6 @@ async def read_customer_credit_check(call: Call) -> Answer:
 
 async def _read_as(call: Call, scope: DisclosureScope, operation_id: str) -> Reader:
     customer_id = call.path_uuid("user-reference")
-    principal = await call.services.analyses.disclosures.become_reader(call.principal, customer_id, scope)
+    principal = await call.services.analyses.disclosures.authorise_adviser(call.principal, customer_id, scope)
     await call.services.accesses.permissions.uses.note(principal, None)
     return Reader(operation_id, principal)

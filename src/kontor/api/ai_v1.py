@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from kontor.api.ai_work import analyse_records, read_request, read_rows, tag_records, tag_rows
+from kontor.api.ai_computations import analyse_records, read_request, read_rows, tag_records, tag_rows
 from kontor.api.answers import JSON, Answer
 from kontor.api.operations import Call, Security, Success, operation
 from kontor.domain.scopes import CUSTOMER_READ

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from kontor.api.answers import HttpError
-from kontor.api.field_errors import MOST_NAME, find_field_errors, read_field_error
+from kontor.api.field_errors import MAX_NAME, find_field_errors, read_field_error
 from kontor.api.slow_bodies import LAST_ANSWER, SlowBodyError
 
 T = TypeVar("T")
@@ -156,7 +156,7 @@ def check_query_names(values: Iterable[str], query: type[msgspec.Struct] | None)
     """Names that the operation does not have are refused: a misspelt filter must not look like an empty one."""
     unknown = [name for name in values if name not in list_query_names(query)]
     if unknown:
-        raise HttpError(400, "; ".join(f"{name[:MOST_NAME]}: is unknown" for name in unknown))
+        raise HttpError(400, "; ".join(f"{name[:MAX_NAME]}: is unknown" for name in unknown))
 
 
 @cache

@@ -11,11 +11,11 @@ from kontor.api.slow_bodies import LAST_ANSWER, SlowBodyError
 from kontor.domain.errors import (
     BusyError,
     ConflictError,
+    DeadlineExceededError,
     InvalidError,
     KontorError,
     NotAllowedNowError,
     NotFoundError,
-    OutOfTimeError,
     TooLargeError,
     TooManyAttemptsError,
     TooManyCallsError,
@@ -37,7 +37,7 @@ _STATUSES: dict[type[KontorError], int] = {
     TooManyCallsError: 429,
     TooLargeError: 413,
     UnavailableError: 503,
-    OutOfTimeError: 504,
+    DeadlineExceededError: 504,
 }
 _HEADERS = {BusyError: {"Retry-After": "5"}, NotAllowedNowError: {"Allow": "GET, PUT"}}
 # Citus raises an internal error when it loses a worker within a transaction, and an operational error otherwise.

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Union
 
 import msgspec
 
-MOST_ERRORS = 50
-MOST_NAME = 64  # characters of a name that the caller chose
+MAX_ERRORS = 50
+MAX_NAME = 64  # characters of a name that the caller chose
 
 _MISSING = re.compile(r"Object missing required field `(.*)`")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
@@ -34,11 +34,11 @@ class FieldError:
 
 
 def find_field_errors(body: bytes, expected: Any) -> list[FieldError]:
-    """In the order of the type's fields, at most `MOST_ERRORS`. Empty for a body that has the type.
+    """In the order of the type's fields, at most `MAX_ERRORS`. Empty for a body that has the type.
 
     Raises the decoder's error where the body is no JSON behind its first wrong field.
     """
-    return list(islice(_find(body, expected, ()), MOST_ERRORS))
+    return list(islice(_find(body, expected, ()), MAX_ERRORS))
 
 
 def read_field_error(text: str, path: tuple[str | int, ...] = ()) -> FieldError:
@@ -48,7 +48,7 @@ def read_field_error(text: str, path: tuple[str | int, ...] = ()) -> FieldError:
     for pattern, detail in ((_MISSING, "is required"), (_UNKNOWN, "is unknown")):
         named = pattern.fullmatch(problem)
         if named:
-            return FieldError((*path, named[1][:MOST_NAME]), detail)
+            return FieldError((*path, named[1][:MAX_NAME]), detail)
     return FieldError(path, f"{problem[:1].lower()}{problem[1:]}".replace("`", ""))
 
 
@@ -78,7 +78,7 @@ def _find_in_parts(raw: bytes | msgspec.Raw, expected: Any, path: tuple[str | in
             yield from _find(part, typing.get_args(expected)[0], (*path, number))
     elif origin is dict:
         for name, part in (_decode(raw, dict[str, msgspec.Raw]) or {}).items():
-            yield from _find(part, typing.get_args(expected)[1], (*path, name[:MOST_NAME]))
+            yield from _find(part, typing.get_args(expected)[1], (*path, name[:MAX_NAME]))
 
 
 def _find_in_struct(

@@ -24,7 +24,7 @@ from kontor.wire.ops_details import OpsHeldJob, show_held_job
 from kontor.wire.webhooks import WebhookDelivery, show_delivery
 
 OPS = "/ops/v1"
-MOST_PSEUDONYMS = 100
+MAX_PSEUDONYMS = 100
 DELIVERIES = OPS + "/webhooks/{webhook-id}/deliveries"
 COMMON: dict[str, Any] = {"tag": "Operating", "security": Security.OPERATOR_OR_CLIENT_TOKEN}
 READ: dict[str, Any] = COMMON | {"scope": scopes.TENANTS_READ}
@@ -59,8 +59,8 @@ class UsersQuery(msgspec.Struct):
         Annotated[
             str,
             Meta(
-                max_length=37 * MOST_PSEUDONYMS,
-                description=f"only these, as the audit trail names them; at most {MOST_PSEUDONYMS}, comma-separated",
+                max_length=37 * MAX_PSEUDONYMS,
+                description=f"only these, as the audit trail names them; at most {MAX_PSEUDONYMS}, comma-separated",
             ),
         ]
         | None
@@ -158,8 +158,8 @@ def _read_pseudonyms(text: str | None) -> list[UUID] | None:
         found = None if text is None else [UUID(part) for part in text.split(",")]
     except ValueError:
         raise InvalidError("expected ids, comma-separated", "pseudonym") from None
-    if found is not None and len(found) > MOST_PSEUDONYMS:
-        raise InvalidError(f"at most {MOST_PSEUDONYMS}", "pseudonym")
+    if found is not None and len(found) > MAX_PSEUDONYMS:
+        raise InvalidError(f"at most {MAX_PSEUDONYMS}", "pseudonym")
     return found
 
 

@@ -132,7 +132,7 @@ class Reference:
     def _find_shapes(self, operations: list[Explained]) -> dict[str, Node]:
         """By name, in the order of the alphabet."""
         found: dict[str, Node] = {}
-        waiting: list[Any] = [(one.parameters, one.bodies, one.responses) for one in operations]
+        waiting: list[Any] = [(operation.parameters, operation.bodies, operation.responses) for operation in operations]
         while waiting:
             node = waiting.pop()
             if isinstance(node, Mapping):

@@ -7,8 +7,8 @@ that it cannot contain, has a limited length and one line, and carries no markup
 import unicodedata
 
 OPENING, CLOSING = "⟦", "⟧"
-MOST_CHARACTERS = 140
-MOST_NAME_CHARACTERS = 70
+MAX_CHARACTERS = 140
+MAX_NAME_CHARACTERS = 70
 # Control, format (bidirectional marks, zero width, tags), surrogates, private use, unassigned, line and paragraph ends.
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 # What could close the marks, or be read as markup: links, pictures, code, elements, headings, tables.
@@ -22,7 +22,7 @@ _HARMLESS = str.maketrans(
 _VARIATIONS = frozenset(chr(code) for code in (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 
 
-def mark(text: str | None, most_characters: int = MOST_CHARACTERS) -> str | None:
+def mark(text: str | None, most_characters: int = MAX_CHARACTERS) -> str | None:
     """The text between marks, or None where there is none."""
     cleaned = _clean(text or "")
     if not cleaned:
@@ -33,12 +33,12 @@ def mark(text: str | None, most_characters: int = MOST_CHARACTERS) -> str | None
 
 
 def mark_name(text: str | None) -> str | None:
-    return mark(text, MOST_NAME_CHARACTERS)
+    return mark(text, MAX_NAME_CHARACTERS)
 
 
 def _clean(text: str) -> str:
     """Compatibility forms first: a fullwidth bracket becomes one, and is replaced like one."""
-    normal = unicodedata.normalize("NFKC", text[: 8 * MOST_CHARACTERS])
+    normal = unicodedata.normalize("NFKC", text[: 8 * MAX_CHARACTERS])
     visible = (" " if character in "\t\r\n" or _is_invisible(character) else character for character in normal)
     harmless = "".join(visible).translate(_HARMLESS).replace("://", ": //")  # an address that nothing makes a link of
     return " ".join(harmless.split())

@@ -18,10 +18,10 @@ from kontor.assistants.errors import ToolError
 from kontor.domain.secrets import Secret
 
 HANDLE_SECONDS = 600
-MOST_HANDLE_CHARACTERS = 4000
+MAX_HANDLE_CHARACTERS = 4000
 _DIGEST_BYTES = 32
 T = TypeVar("T")
-Handle = Annotated[str, Meta(min_length=1, max_length=MOST_HANDLE_CHARACTERS)]
+Handle = Annotated[str, Meta(min_length=1, max_length=MAX_HANDLE_CHARACTERS)]
 
 
 class HandleKey:

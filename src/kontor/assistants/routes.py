@@ -33,8 +33,8 @@ log = structlog.get_logger(__name__)
 PACKAGE = "kontor.assistants"
 PATH = "/mcp"
 METADATA = "/.well-known/oauth-protected-resource"
-MOST_BODY_BYTES = 64 * 1024
-MOST_CALLS_IN_PROGRESS = 4  # of one token in one process; the API counts what is heavy by user and client, too
+MAX_BODY_BYTES = 64 * 1024
+MAX_CALLS_IN_PROGRESS = 4  # of one token in one process; the API counts what is heavy by user and client, too
 CALL_SECONDS = 60
 JSON_RPC_INVALID_REQUEST = -32600
 NO_STORE = {"Cache-Control": "no-store"}
@@ -138,7 +138,7 @@ class Endpoint:
     @contextmanager
     def _admit(self, token: Secret) -> Iterator[None]:
         key = hashlib.sha256(token.reveal().encode()).digest()
-        if self._in_progress[key] >= MOST_CALLS_IN_PROGRESS:
+        if self._in_progress[key] >= MAX_CALLS_IN_PROGRESS:
             raise RefusedError(429, "Too many calls are in progress.", {"Retry-After": "1"})
         self._in_progress[key] += 1
         try:
@@ -152,9 +152,9 @@ class Endpoint:
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise RefusedError(415, "Send Content-Type: application/json.")
         try:
-            return await read_form_body(request, MOST_BODY_BYTES)
+            return await read_form_body(request, MAX_BODY_BYTES)
         except TooLargeFormError:
-            raise RefusedError(413, f"At most {MOST_BODY_BYTES} bytes are allowed.") from None
+            raise RefusedError(413, f"At most {MAX_BODY_BYTES} bytes are allowed.") from None
         except BadRequestError:
             raise RefusedError(400, "The body did not arrive.") from None
 

@@ -24,7 +24,7 @@ from kontor_client import ApiError, KontorClientError
 
 log = structlog.get_logger(__name__)
 
-MOST_ANSWER_BYTES = 64 * 1024
+MAX_ANSWER_BYTES = 64 * 1024
 INSTRUCTIONS = (
     "Kontor answers questions about the user's own bank accounts. Every figure comes from Kontor: quote the sums and"
     " analyses that the tools return, and do not compute or estimate amounts yourself. Amounts are decimal strings;"
@@ -84,7 +84,7 @@ class Session:
             raise ToolError("errors.defect") from None
         # What the API writes without decimals has come as an int: it becomes what the schema says.
         content = msgspec.json.encode(msgspec.convert(msgspec.to_builtins(answered), tool.output))
-        if len(content) > MOST_ANSWER_BYTES:
+        if len(content) > MAX_ANSWER_BYTES:
             raise ToolError("errors.too_long")
         return content
 

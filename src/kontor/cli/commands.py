@@ -9,7 +9,7 @@ from rich.text import Text
 
 from kontor import __version__
 from kontor.cli.installations import adopt_installation
-from kontor.cli.output import complain, errors, say
+from kontor.cli.output import errors, print_error, say
 from kontor.config import SettingError, find_unknown_variables
 from kontor.domain.errors import InvalidError, KontorError
 
@@ -80,7 +80,7 @@ def run(arguments: list[str]) -> int:
         if arguments and arguments[0] in COMMANDS and not HELP.intersection(arguments):
             adopt_installation(arguments[0])
     except SettingError as error:
-        complain(str(error))
+        print_error(str(error))
         return REFUSED
     if not arguments or arguments[0] not in REFUSING:
         for warning in find_unknown_variables():
@@ -95,7 +95,7 @@ def run(arguments: list[str]) -> int:
         reason = explain(error)
         if reason is None:
             raise
-        complain(reason)
+        print_error(reason)
         return REFUSED
     return result if isinstance(result, int) else OK
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kontor.storage.embedded import EmbeddedPostgres
 
 HOST = "127.0.0.1"
-LOCK_PATIENCE_SECONDS = 1
+LOCK_TIMEOUT_SECONDS = 1
 ORPHAN_PATIENCE_SECONDS = 10
 
 
@@ -73,7 +73,7 @@ def _run(server: "EmbeddedPostgres", settings: Settings, port: int, stopping: "S
     from kontor.bootstrap import attach_embedded, migrate_database
     from kontor.cli.demo_console import add_console
     from kontor.cli.demo_processes import Children
-    from kontor.storage.embedded_watch import kept_running
+    from kontor.storage.embedded_watch import restart_when_killed
 
     say("[bold]Kontor[/bold] is starting", is_styled=True)
     steps = Steps(stopping)
@@ -91,7 +91,7 @@ def _run(server: "EmbeddedPostgres", settings: Settings, port: int, stopping: "S
         with steps.step("Sample user"):
             _prepare_sample(ready, console)
         _show_welcome(settings.base_url, facts, console, settings.data)
-        with kept_running(server):
+        with restart_when_killed(server):
             children.watch(stopping)
     except StopRequested:
         say("\nStopping …")
@@ -141,7 +141,7 @@ def _only_one(data: Path) -> Iterator[None]:
     """One demo per data folder. The lock goes with the process, also after kill -9."""
     data.mkdir(parents=True, exist_ok=True)
     with (data / "demo.lock").open("w") as file:
-        end = time.monotonic() + LOCK_PATIENCE_SECONDS
+        end = time.monotonic() + LOCK_TIMEOUT_SECONDS
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

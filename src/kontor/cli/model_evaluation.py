@@ -56,8 +56,8 @@ def list_model_figures(candidates: Sequence[Candidate], answers: Mapping[str, st
     answered = [candidate for candidate in candidates if answers[candidate.merchant] is not None]
     shares = {
         "answered": Share(len(answered), len(candidates)),
-        "category right": Share(sum(one.accepts(answers[one.merchant]) for one in answered), len(answered)),
-        "main category right": Share(sum(one.accepts_main(answers[one.merchant]) for one in answered), len(answered)),
-        "category right by the tagger alone": Share(sum(one.accepts(one.tagged) for one in answered), len(answered)),
+        "category right": Share(sum(row.accepts(answers[row.merchant]) for row in answered), len(answered)),
+        "main category right": Share(sum(row.accepts_main(answers[row.merchant]) for row in answered), len(answered)),
+        "category right by the tagger alone": Share(sum(row.accepts(row.tagged) for row in answered), len(answered)),
     }
     return [(name, round(share.value, 4), share.count, show_interval(share.interval)) for name, share in shares.items()]

@@ -36,7 +36,7 @@ def say(text: str, *, is_styled: bool = False) -> None:
         errors.print(text, markup=is_styled, soft_wrap=True)
 
 
-def complain(text: str) -> None:
+def print_error(text: str) -> None:
     """Why something was refused: one sentence."""
     with suppress(OSError, ValueError):
         errors.print("[red]Refused:[/red] ", end="")

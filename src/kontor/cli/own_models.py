@@ -13,7 +13,7 @@ from kontor.services.bundle import Services
 from kontor.services.merchants import Preview
 
 NOT_SET = "No model is set: KONTOR_MODEL_URL and KONTOR_MODEL_NAME."
-MOST_SHOWN = 1000
+MAX_SHOWN = 1000
 
 model = App(name="model", help="The own model that is asked about unknown merchants.")
 
@@ -29,8 +29,8 @@ def preview(
 
     With --json: the address, and the body of each request, byte for byte.
     """
-    if not 1 <= limit <= MOST_SHOWN:
-        raise InvalidError(f"must be 1 to {MOST_SHOWN}", "--limit")
+    if not 1 <= limit <= MAX_SHOWN:
+        raise InvalidError(f"must be 1 to {MAX_SHOWN}", "--limit")
 
     async def read(services: Services) -> Preview:
         found = await services.tenant_administration.find_tenant(tenant)
@@ -80,8 +80,8 @@ def evaluate(
     from kontor.config import read_settings
     from kontor.services.merchants import make_calls
 
-    if not 1 <= limit <= MOST_SHOWN:
-        raise InvalidError(f"must be 1 to {MOST_SHOWN}", "--limit")
+    if not 1 <= limit <= MAX_SHOWN:
+        raise InvalidError(f"must be 1 to {MAX_SHOWN}", "--limit")
     calls = make_calls(read_settings())
     if calls is None:
         raise ConflictError(NOT_SET)

@@ -18,7 +18,7 @@ import httpx
 
 from kontor.egress import Destination, EgressRefusedError, Tally, check_host, find_host, opening
 
-MOST_ADDRESSES = 4  # of one host name
+MAX_ADDRESSES = 4  # of one host name
 WRITE_BYTES = 16 * 1024  # between two looks at the clock
 IDLE_SECONDS = 5  # after which a connection is not used again
 WITH_BODY = ("POST", "PUT", "PATCH")
@@ -198,7 +198,7 @@ def _find_addresses(host: str, port: int) -> list[str]:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise httpcore.ConnectError(str(error)) from None
-    return list(dict.fromkeys(str(address[4][0]) for address in found))[:MOST_ADDRESSES]
+    return list(dict.fromkeys(str(address[4][0]) for address in found))[:MAX_ADDRESSES]
 
 
 class _Stream(httpcore.NetworkStream):

@@ -9,7 +9,7 @@ from kontor.console.outlooks import Outlook, Point
 
 TOP, BOTTOM, LEFT, RIGHT = 34.0, 30.0, 62.0, 16.0
 _STEPS = (1, 2, 5)
-_MOST_TICKS = 6
+_MAX_TICKS = 6
 _LABEL_HALF = 62.0  # of a label's width
 
 
@@ -102,7 +102,7 @@ def list_ticks(low: Decimal, high: Decimal) -> list[Decimal]:
     low, high = min(low, Decimal(0)), max(high, Decimal(0))
     for step in _list_steps():
         first, last = low // step - (low % step < 0), high // step + (high % step > 0)
-        if last - first < _MOST_TICKS:
+        if last - first < _MAX_TICKS:
             return [step * number for number in range(int(first), max(int(last), int(first) + 1) + 1)]
     raise AssertionError("steps grow without end")
 

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 
 from kontor.console.accesses import Product, read_product
 from kontor.console.gateway import Gateway, segment, together
-from kontor.console.visits import Facts, GoTo, Visit
+from kontor.console.visits import Facts, RedirectTo, Visit
 from kontor.pages.formatting import BERLIN
 from kontor_client import Answer, ApiError
 
@@ -266,10 +266,10 @@ async def refresh_bank(visit: Visit, access_id: str, wishes: Mapping[str, Any], 
     except ApiError as error:
         if error.status != 504:
             raise
-        raise GoTo(page, notice="bank_slow") from None
+        raise RedirectTo(page, notice="bank_slow") from None
     if answer.status == 451:
-        raise GoTo(find_form(visit, answer.headers, page))
-    raise GoTo(page, notice="bank_later" if "retry-after" in answer.headers else notice)
+        raise RedirectTo(find_form(visit, answer.headers, page))
+    raise RedirectTo(page, notice="bank_later" if "retry-after" in answer.headers else notice)
 
 
 async def send_present(visit: Visit, path: str, **more: Any) -> Answer:

@@ -20,7 +20,7 @@ PAGE = "/console/budgets"
 NOT_BUDGETED = ("INCOME", "TRANSFER")
 NOT_PROPOSED = (*NOT_BUDGETED, "SAVINGS", "TAXES", "OTHER", "HOUSING", "BILLS", "INSURANCE", "BANKFINANCE")
 PROPOSED_MONTHS = 3
-MOST_PROPOSED = 8
+MAX_PROPOSED = 8
 TONES = {"IM_RAHMEN": "good", "KNAPP": "", "UEBERSCHRITTEN": "bad"}
 _ROUND_TO = Decimal(10)
 _CENT = Decimal("0.01")
@@ -149,7 +149,7 @@ def propose_budgets(flows: Sequence[Flow], today: date, language: str) -> tuple[
         if amount > 0:
             proposals.append(Proposal(flow.name, flow.shown_name, amounts, average.quantize(_CENT), amount))
     proposals.sort(key=lambda proposal: -proposal.average)
-    return months, proposals[:MOST_PROPOSED]
+    return months, proposals[:MAX_PROPOSED]
 
 
 def write_amount(amount: Decimal, language: str) -> str:

@@ -11,7 +11,7 @@ from kontor.console.banks import Bank, find_path, read_time
 from kontor.console.gateway import Gateway
 from kontor.console.visits import Form, field_of
 from kontor.domain.cleaning import clean_text
-from kontor.domain.disturbances import is_disturbed
+from kontor.domain.disruptions import is_degraded
 from kontor.pages.formatting import format_bank_code
 from kontor.pages.texts import Texts
 
@@ -19,9 +19,9 @@ PAGE = "/console/connect"
 ENCRYPT = "/encrypt"
 BASE64 = "application/octet-stream+base64"
 SHOWN_BANKS = 12
-LONGEST_QUERY = 100
-LONGEST_FIELD = 256
-LONGEST_PURPOSE = 200
+MAX_QUERY_LENGTH = 100
+MAX_FIELD_LENGTH = 256
+MAX_PURPOSE_LENGTH = 200
 FIELD = "field-"
 # Which step a relation stands for; the first that is offered counts.
 STEPS = {
@@ -87,7 +87,7 @@ def read_health(statistics: Mapping[str, Any] | None) -> Health | None:
     if "downSince" in statistics:
         return Health("down", since=read_time(statistics["downSince"]))
     rate = statistics.get("successRate")
-    if rate is None or not is_disturbed(statistics["fetches"], Decimal(str(rate))):
+    if rate is None or not is_degraded(statistics["fetches"], Decimal(str(rate))):
         return None
     return Health("disturbed", rate=Decimal(str(rate)))
 
@@ -110,7 +110,7 @@ def read_consent(status: Mapping[str, Any]) -> ConsentStatus:
 
 def read_agreed(form: Form) -> dict[str, str]:
     """Both are optional; what is left empty is empty."""
-    purpose = clean_text(field_of(form, "purpose")).strip()[:LONGEST_PURPOSE]
+    purpose = clean_text(field_of(form, "purpose")).strip()[:MAX_PURPOSE_LENGTH]
     return {"purpose": purpose, "until": field_of(form, "until").strip()}
 
 

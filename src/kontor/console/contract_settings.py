@@ -8,7 +8,7 @@ from kontor.console.visits import Form, field_of
 from kontor.pages.texts import Texts
 
 NOTICE_PERIODS = ("P2W", "P1M", "P6W", "P3M", "P6M", "P1Y")
-LONGEST_NAME = 100
+MAX_NAME_LENGTH = 100
 _PART = re.compile(r"([0-9]+)([YMWD])")
 
 

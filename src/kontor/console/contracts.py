@@ -18,7 +18,7 @@ SAVINGS = "SAVINGS"
 _CENT = Decimal("0.01")
 # A price rise as the API's alerts know it: of what somebody else sets, and above a price that was paid again and again.
 _CHOSEN = (SAVINGS, "TRANSFER")
-_LEAST_RISE, _LEAST_RISE_SHARE = Decimal(1), Decimal("0.03")
+_MIN_RISE, _MIN_RISE_SHARE = Decimal(1), Decimal("0.03")
 _STEADY_PAYMENTS = 2
 _RARE = ("MONTH_SIX", "YEAR_ONE", "YEAR_TWO")
 # Payments in a year.
@@ -144,7 +144,7 @@ class Contract:
         needed = 1 if self.period in _RARE else _STEADY_PAYMENTS
         if place < needed or set(amounts[place - needed : place]) != {before}:
             return False
-        return after - before >= max(_LEAST_RISE, before * _LEAST_RISE_SHARE)
+        return after - before >= max(_MIN_RISE, before * _MIN_RISE_SHARE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ MONTHS = 12
 LAST_DAY = 31
 _LATE_IN_MONTH = 28
 _LOOKED_AT = 12
-_MOST_DUE = 60
+_MAX_DUE = 60
 _MONTHS_OF = {"MONTH_ONE": 1, "MONTH_TWO": 2, "MONTH_THREE": 3, "MONTH_SIX": 6, "YEAR_ONE": 12, "YEAR_TWO": 24}
 _WEEKS_OF = {"WEEK_ONE": 1, "WEEK_TWO": 2, "WEEK_FOUR": 4}
 _CLOSED = {(1, 1), (5, 1), (12, 25), (12, 26)}
@@ -91,7 +91,7 @@ def list_due_days(contract: Contract, until: date) -> list[date]:
     last = min(until, contract.last_instalment or until)
     days = [contract.next_day] if contract.next_day <= until else []
     for day in _continue(contract, contract.next_day):
-        if day > last or len(days) >= _MOST_DUE:
+        if day > last or len(days) >= _MAX_DUE:
             break
         days.append(day)
     return days

@@ -13,9 +13,9 @@ from kontor.console.gateway import segment
 
 # What a tree says where it has nothing to say.
 MEANINGLESS = {"UNKNOWN", "UNRELATED_OTHER", "UNRELATED"}
-LONGEST_PURPOSE = 90
-LONGEST_TITLE = 60
-MOST_SEARCHED = 10**15  # the API searches for amounts below
+MAX_PURPOSE_LENGTH = 90
+MAX_TITLE_LENGTH = 60
+MAX_SEARCHED = 10**15  # the API searches for amounts below
 LOW_CONFIDENCE = Decimal("0.75")  # below, a category is shown as unsure
 SURE_PARTNER = Decimal("0.5")
 # Who decided, when it was not the tagger.
@@ -30,7 +30,7 @@ _SHORT_WORDS = {
     "GMBH": "GmbH", "MBH": "mbH", "EV": "e.V.", "E.V.": "e.V.", "UND": "und", "VON": "von", "VAN": "van", "AM": "am",
     "AN": "an", "IM": "im", "IN": "in", "DER": "der", "DIE": "die", "DAS": "das", "ZUM": "zum", "ZUR": "zur",
 }  # fmt: skip
-LONGEST_ABBREVIATION = 3
+MAX_ABBREVIATION_LENGTH = 3
 # References follow the words that were meant for people.
 _REFERENCES = re.compile(
     r"\s*(?:End-to-End-Ref|EREF|KREF|MREF|CRED|CORE / Mandatsref|Mandatsref|Gläubiger-ID)\b.*", re.DOTALL
@@ -77,10 +77,10 @@ class Entry:
         if self.known_partner is not None:
             return self.known_partner.name
         if self.name:
-            return shorten(clean_name(self.name), LONGEST_TITLE)
+            return shorten(clean_name(self.name), MAX_TITLE_LENGTH)
         if self.partner is not None:
             return self.partner.name
-        return shorten(self.purpose, LONGEST_TITLE) or self.facts.get("buchungstext") or "–"
+        return shorten(self.purpose, MAX_TITLE_LENGTH) or self.facts.get("buchungstext") or "–"
 
     @property
     def monogram(self) -> str:
@@ -92,9 +92,9 @@ class Entry:
     def hint(self) -> str:
         """The user's note, else what it was for where nobody knows the partner; nothing that the title says already."""
         if self.note:
-            return shorten(self.note, LONGEST_PURPOSE)
+            return shorten(self.note, MAX_PURPOSE_LENGTH)
         is_said = self.known_partner is not None or (self.name and self.purpose.startswith(self.name))
-        text = "" if is_said else shorten(self.purpose, LONGEST_PURPOSE)
+        text = "" if is_said else shorten(self.purpose, MAX_PURPOSE_LENGTH)
         return "" if text == self.title else text
 
     @property
@@ -121,7 +121,7 @@ class Entry:
     def find_url(self, access_id: str | None = None, product_id: str | None = None, back: str = "") -> str:
         """The page about it. The API finds it by day and amount. Lists over all accounts say where it is."""
         access_id, product_id = access_id or self.facts["zugangId"], product_id or self.facts["produktId"]
-        amount = self.amount if self.amount is not None and abs(self.amount) < MOST_SEARCHED else None
+        amount = self.amount if self.amount is not None and abs(self.amount) < MAX_SEARCHED else None
         asked = {"on": None if self.day is None else self.day.isoformat(), "amount": amount, "back": back or None}
         query = urlencode({name: str(value) for name, value in asked.items() if value is not None})
         return f"/console/transactions/{segment(access_id)}/{segment(product_id)}/{segment(self.id)}?{query}"
@@ -204,7 +204,7 @@ def _write_word(word: str) -> str:
     if word in _SHORT_WORDS:
         return _SHORT_WORDS[word]
     letters = sum(map(str.isalpha, word))
-    return word if letters <= LONGEST_ABBREVIATION or letters < len(word) - 1 else word.title()
+    return word if letters <= MAX_ABBREVIATION_LENGTH or letters < len(word) - 1 else word.title()
 
 
 def shorten(text: str, length: int) -> str:

@@ -22,7 +22,7 @@ NAMES = {
     "direction": "direction", "month": "month", "from": "since", "to": "until", "min": "least", "max": "most",
 }  # fmt: skip
 FIRST_MONTH, LAST_MONTH = "1900-01", "2999-12"
-MOST_AMOUNT = 10**15  # the API searches for amounts below
+MAX_AMOUNT = 10**15  # the API searches for amounts below
 _SIGNS = re.compile(r"\s|€|EUR|^[-+−]", re.IGNORECASE)
 _PLAIN = re.compile(r"\d+(?:[.,]\d{1,2})?")
 _GERMAN, _ENGLISH = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?"), re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?")
@@ -140,7 +140,7 @@ def find_newer_query(query: Mapping[str, str]) -> dict[str, str] | None:
 
 def _read_bound(text: str) -> str:
     sign, amount = ("-" if text.startswith("-") else ""), read_typed_amount(text)
-    if text and (amount is None or amount >= MOST_AMOUNT):
+    if text and (amount is None or amount >= MAX_AMOUNT):
         raise BadRequestError
     return "" if amount is None else f"{sign}{amount:f}"
 
@@ -164,7 +164,7 @@ def read_typed_amount(text: str) -> Decimal | None:
     else:
         return None
     amount = Decimal(bare)
-    return amount if amount < MOST_AMOUNT else None
+    return amount if amount < MAX_AMOUNT else None
 
 
 def split_search(text: str) -> tuple[str, Decimal | None]:

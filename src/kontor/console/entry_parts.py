@@ -10,7 +10,7 @@ from kontor.console.entry_filters import read_typed_amount
 from kontor.console.visits import Form, field_of
 from kontor.pages.browser import BadRequestError
 
-MOST_PARTS = 20
+MAX_PARTS = 20
 _NOTHING = Decimal(0)
 _CENT = Decimal("0.01")
 
@@ -112,7 +112,7 @@ def _read_category(part: Mapping[str, Any]) -> str:
 
 def read_parts_form(form: Form, amount: Decimal) -> tuple[PartsForm, str]:
     """The lines after what was pressed was done to them, and what was pressed: add, save, unite, or remove a line."""
-    numbers = [at for at in range(MOST_PARTS) if f"amount-{at}" in form]
+    numbers = [at for at in range(MAX_PARTS) if f"amount-{at}" in form]
     lines = [
         TypedPart(field_of(form, f"amount-{at}"), field_of(form, f"category-{at}"), field_of(form, f"note-{at}"))
         for at in numbers
@@ -122,7 +122,7 @@ def read_parts_form(form: Form, amount: Decimal) -> tuple[PartsForm, str]:
     if name == "remove" and place.isdecimal() and int(place) < len(lines):
         del lines[int(place)]
     elif press == "add":
-        lines += [TypedPart(category=lines[-1].category if lines else "")] if len(lines) < MOST_PARTS else []
+        lines += [TypedPart(category=lines[-1].category if lines else "")] if len(lines) < MAX_PARTS else []
     elif press not in ("save", "unite"):
         raise BadRequestError
     while len(lines) < 2:

@@ -18,7 +18,7 @@ from kontor.console.gateway import Gateway
 
 ENTRIES = "/customer/v2/kontoumsaetze"
 PENDING_DAYS = 60  # a transaction is not pending for longer
-MOST_ROWS = 1000
+MAX_ROWS = 1000
 TRANSFERS = "TRANSFER"
 BANKING = "BANKFINANCE"  # has investments below it, which count as savings
 
@@ -48,7 +48,7 @@ def _is_of(category: str, asked: str) -> bool:
 async def list_pending(api: Gateway, today: date) -> list[tuple[str, date]]:
     """Categories and days of what is pending."""
     since = (today - timedelta(days=PENDING_DAYS)).isoformat()
-    rows = await api.get(ENTRIES, tag="categories", limit=MOST_ROWS, **{"from": since})
+    rows = await api.get(ENTRIES, tag="categories", limit=MAX_ROWS, **{"from": since})
     return [
         (tag.system_name, day)
         for row in rows

@@ -24,7 +24,7 @@ from kontor_client import Answer, AsyncKontor
 
 T = TypeVar("T")
 SHOWN_CHARACTERS = 6_000
-LARGEST_FORMATTED = 1024 * 1024
+MAX_FORMATTED = 1024 * 1024
 _decoder = msgspec.json.Decoder(float_hook=Decimal)
 
 
@@ -158,7 +158,7 @@ def _record(
     method: str, path: str, answer: Answer, milliseconds: float, body: Any, *, has_file: bool = False
 ) -> RecordedCall:
     content = answer.content
-    if len(content) <= LARGEST_FORMATTED:
+    if len(content) <= MAX_FORMATTED:
         with suppress(msgspec.MsgspecError):  # what is not JSON is shown as it is
             content = msgspec.json.format(content, indent=2)
     text = content[: 4 * SHOWN_CHARACTERS].decode(errors="replace")[:SHOWN_CHARACTERS]

@@ -33,7 +33,7 @@ STEPS = {
     "poll": "app",
     "authenticate": "tan",
 }
-LONGEST_AMOUNT = 20
+MAX_AMOUNT_LENGTH = 20
 WRONG_DATA = "BA1100"
 _GERMAN_IBAN = re.compile(r"DE[0-9]{2}([0-9]{8})[0-9]{10}")
 _AMOUNT = re.compile(r"([1-9][0-9]{0,2}([.,' ])[0-9]{3}(?:\2[0-9]{3})*|[0-9]+)(?:([.,])([0-9]{1,2}))?")
@@ -218,7 +218,7 @@ def read_amount(text: str, language: str) -> Decimal | None:
     Three digits after one sign are thousands where the language writes them so: `12,345` is no amount in German.
     """
     plain = text.removesuffix("€").removesuffix("EUR").strip()
-    found = _AMOUNT.fullmatch(plain) if len(plain) <= LONGEST_AMOUNT else None
+    found = _AMOUNT.fullmatch(plain) if len(plain) <= MAX_AMOUNT_LENGTH else None
     if found is None:
         return None
     whole, group_sign, decimal_sign, decimals = found.groups()

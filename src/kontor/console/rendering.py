@@ -19,7 +19,7 @@ from kontor.console.entry_filters import link_entries
 from kontor.console.visits import BASE, View
 from kontor.domain.languages import FALLBACK_LANGUAGE
 from kontor.pages import texts as page_texts
-from kontor.pages.assets import NO_STORE, SMALLEST_COMPRESSED, Assets
+from kontor.pages.assets import MIN_COMPRESSED, NO_STORE, Assets
 from kontor.pages.browser import AnyRequest
 from kontor.pages.formatting import BERLIN, conventions_of, format_amount, format_iban, format_number
 from kontor.pages.texts import Texts
@@ -34,7 +34,7 @@ HEADERS = NO_STORE | {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Vary": "Accept-Language, Cookie",
 }
-LONGEST_NAME = 100  # in the header of a compressed page
+MAX_NAME_LENGTH = 100  # in the header of a compressed page
 URL_SIGNS = "%/?#[]@!$&'()*+,;=:"
 MONTHS = {
     "de": ("Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sept.", "Okt.", "Nov.", "Dez."),
@@ -83,14 +83,10 @@ def draw(template: str, texts: Texts, facts: dict[str, Any], status: int = 200) 
 def compress_page(request: AnyRequest, response: ASGIResponse) -> ASGIResponse:
     """Pages hold a token and repeat words of their address: a name of random length hides how well both compress."""
     is_page = response.headers.get("content-type", "").startswith("text/html")
-    if (
-        not is_page
-        or len(response.body) < SMALLEST_COMPRESSED
-        or "gzip" not in request.headers.get("accept-encoding", "")
-    ):
+    if not is_page or len(response.body) < MIN_COMPRESSED or "gzip" not in request.headers.get("accept-encoding", ""):
         return response
     packed = io.BytesIO()
-    name = "0" * secrets.randbelow(LONGEST_NAME)
+    name = "0" * secrets.randbelow(MAX_NAME_LENGTH)
     with gzip.GzipFile(name, "wb", compresslevel=6, fileobj=packed, mtime=0) as file:
         file.write(response.body)
     response.body = packed.getvalue()

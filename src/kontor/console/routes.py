@@ -30,19 +30,19 @@ from kontor.console.rendering import (
 from kontor.console.sessions import Session, SessionCookies, renew_session, write_dialogue
 from kontor.console.signing_in import SigningIn
 from kontor.console.views import VIEWS
-from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import BASE, Facts, Form, RedirectTo, View, Visit, field_of
 from kontor.domain.languages import FALLBACK_LANGUAGE
 from kontor.domain.secrets import Secret
 from kontor.pages.browser import (
     AnyRequest,
     BadRequestError,
-    ForgedError,
+    CsrfError,
     TooLargeFormError,
+    check_csrf,
     make_token,
     origin_of,
     read_form,
     read_query,
-    refuse_forged,
     write_language,
 )
 from kontor.pages.uploads import is_upload, read_upload
@@ -104,7 +104,7 @@ def _make_route(console: "Console", method: str, path: str, handler: Handler) ->
             return console.draw_problem(request, "too_large", 413)
         except BadRequestError:
             return console.draw_problem(request, "bad_request", 400)
-        except ForgedError:
+        except CsrfError:
             return console.draw_problem(request, "forged", 403)
         except NotFoundException:
             raise
@@ -142,7 +142,7 @@ class Console:
                 visit = self._visit(request, session, view, client, query)
                 try:
                     facts = await view.show(visit)
-                except GoTo as target:
+                except RedirectTo as target:
                     return _redirect(target, self._keep(target))
                 except ApiError as error:
                     return self._draw_refusal(visit, view, error)
@@ -164,7 +164,7 @@ class Console:
                 visit = self._visit(request, session, view, client, read_query(request), file)
                 try:
                     facts = await action(visit, form)
-                except GoTo as target:
+                except RedirectTo as target:
                     ended = [self._cookies.forget(is_operator=view.is_operator)] if target.ends_session else []
                     return _redirect(target, [*ended, *self._keep(target)])
                 except ApiError as error:
@@ -323,7 +323,7 @@ class Console:
 
     # Parts
 
-    def _keep(self, target: GoTo) -> list[str]:
+    def _keep(self, target: RedirectTo) -> list[str]:
         return [] if target.kept is None else [write_dialogue(target.kept, is_https=self._is_https)]
 
     def _connect(self, request: AnyRequest, token: str | None) -> AsyncKontor:
@@ -362,7 +362,7 @@ class Console:
         return make_token(Secret(session.token), FORGERY_STEP)
 
     def _refuse_forged(self, request: AnyRequest, session: Session, token: str) -> None:
-        refuse_forged(request, Secret(session.token), token, FORGERY_STEP, self._settings.console_address)
+        check_csrf(request, Secret(session.token), token, FORGERY_STEP, self._settings.console_address)
 
 
 async def _read_form(request: AnyRequest, view: View) -> tuple[Form, bytes | None]:
@@ -385,7 +385,7 @@ def _ends_session(error: ApiError) -> bool:
     return error.status == 401 or error.is_token_invalid
 
 
-def _redirect(target: GoTo, cookies: Sequence[str] = ()) -> ASGIResponse:
+def _redirect(target: RedirectTo, cookies: Sequence[str] = ()) -> ASGIResponse:
     url, mark, fragment = target.url.partition("#")
     if target.notice is not None:
         url += f"{'&' if '?' in url else '?'}notice={target.notice}"

@@ -16,7 +16,7 @@ from kontor.console.sessions import Role, Session, SessionCookies
 from kontor.console.visits import BASE, Form, field_of
 from kontor.domain.scopes import ADVISER_READ
 from kontor.pages.assets import NO_STORE
-from kontor.pages.browser import AnyRequest, ForgedError, origin_of, read_form, read_query
+from kontor.pages.browser import AnyRequest, CsrfError, origin_of, read_form, read_query
 from kontor_client import ApiError, AsyncKontor, KontorClientError
 from kontor_client.sessions import Login, client_login, user_login
 
@@ -173,7 +173,7 @@ class SigningIn:
             "null",
             origin_of(self._settings.console_address),
         ):
-            raise ForgedError
+            raise CsrfError
         return await read_form(request)
 
 

@@ -14,7 +14,7 @@ BASE = "/console"
 Facts = dict[str, Any]
 
 
-class GoTo(Exception):  # noqa: N818 (not an error)
+class RedirectTo(Exception):  # noqa: N818 (not an error)
     """The browser shall go on to another page; `notice` is the key of a text shown there once.
 
     `kept` is what the browser keeps for a while, for whoever comes back from a bank's own page.
@@ -69,8 +69,8 @@ class View:
 
     `name` names its template and its texts (`<name>.title`); `path` is below /console. A view without `group` is not
     in the navigation, and `parent` is marked there instead. A form on the page posts to the page's own address with a
-    field `action`, which chooses one of `actions`; an action ends with GoTo, or returns facts to draw the page again,
-    with the status 422 unless the facts name another `status`.
+    field `action`, which chooses one of `actions`; an action ends with RedirectTo, or returns facts to draw the page
+    again, with the status 422 unless the facts name another `status`.
     """
 
     name: str

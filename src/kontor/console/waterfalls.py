@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Literal
 
 WIDTH = 100
-_LEAST_WIDTH = Decimal("0.6")  # a small step must still be seen
+_MIN_WIDTH = Decimal("0.6")  # a small step must still be seen
 Kind = Literal["start", "step", "sum", "end"]
 
 
@@ -47,7 +47,7 @@ def draw_waterfall(steps: Sequence[Step]) -> Waterfall:
     scale = WIDTH / (highest - lowest) if highest > lowest else Decimal(0)
     bars = []
     for step, (before, after) in zip(steps, levels, strict=True):
-        width = max(abs(after - before) * scale, _LEAST_WIDTH)
+        width = max(abs(after - before) * scale, _MIN_WIDTH)
         x = min((min(before, after) - lowest) * scale, WIDTH - width)
         bars.append(Bar(step.key, step.amount, step.kind, round(x, 2), round(width, 2), _find_colour(step)))
     return Waterfall(bars, round(-lowest * scale, 2))

@@ -21,7 +21,7 @@ HEADERS = {
     ),
     "Vary": "Accept-Language",
 }
-LARGEST_FORM = 4096
+MAX_FORM = 4096
 ORDER_PARTS = ("name", "iban", "amount", "purpose")
 Orders = Sequence[Sequence[str]]
 

@@ -10,7 +10,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.response.base import ASGIResponse
 
 from kontor.config import Settings
-from kontor.demobank.pages import HEADERS, LARGEST_FORM, STYLE, draw_gone, draw_question, read_style
+from kontor.demobank.pages import HEADERS, MAX_FORM, STYLE, draw_gone, draw_question, read_style
 from kontor.domain.callbacks import add_to_query
 from kontor.services.bundle import Services
 from kontor.storage import demo_bank
@@ -38,7 +38,7 @@ def make_routes(settings: Settings, get_services: Callable[[], Services]) -> lis
         _name(request, "demobank decide")
         page_id: UUID = request.path_params["page_id"]
         body = await request.body()
-        form = parse_qs(body[:LARGEST_FORM].decode("latin-1"))
+        form = parse_qs(body[:MAX_FORM].decode("latin-1"))
         is_confirmed = form.get("decision") == ["confirm"]
         async with get_services().database.transaction() as connection:
             page = await demo_bank.find_page(connection, page_id)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from kontor.domain.errors import InvalidError
 
-MOST_OPEN = 50  # of a kind
+MAX_OPEN = 50  # of a kind
 KEPT_DAYS = 90
 NOTICE_WARNING = timedelta(days=30)  # before the last day of notice of a contract
 

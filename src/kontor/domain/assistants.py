@@ -50,7 +50,7 @@ def is_registered(address: str, registered: tuple[str, ...]) -> bool:
     parts = urlsplit(address)
     if parts.scheme != "http":
         return False
-    return any(_without_port(parts) == _without_port(urlsplit(one)) for one in registered if one.startswith("http:"))
+    return any(_without_port(parts) == _without_port(urlsplit(uri)) for uri in registered if uri.startswith("http:"))
 
 
 def is_challenge(text: str) -> bool:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import Enum
 from uuid import UUID
 
-MOST_BUDGETS = 100
+MAX_BUDGETS = 100
 MAX_PLANNED = Decimal("999999999999.99")  # of a budget or a savings goal
 _TIGHT_FROM = Decimal("0.9")
 

@@ -2,7 +2,7 @@
 
 import re
 
-LEAST_CONTRAST = 4.5
+MIN_CONTRAST = 4.5
 WHITE, BLACK = "#ffffff", "#000000"
 # The web form's own, where a tenant has chosen none.
 PRIMARY = "#1f5fbf"
@@ -28,7 +28,7 @@ def mix(colour: str, other: str, share: float) -> str:
 
 def readable_on(background: str) -> str:
     """White or black: one of the two can be read on anything."""
-    return WHITE if contrast(WHITE, background) >= LEAST_CONTRAST else BLACK
+    return WHITE if contrast(WHITE, background) >= MIN_CONTRAST else BLACK
 
 
 def make_readable(colour: str, background: str) -> str:
@@ -36,7 +36,7 @@ def make_readable(colour: str, background: str) -> str:
     towards = WHITE if contrast(WHITE, background) > contrast(BLACK, background) else BLACK
     for step in range(20):
         shade = mix(colour, towards, step / 20)
-        if contrast(shade, background) >= LEAST_CONTRAST:
+        if contrast(shade, background) >= MIN_CONTRAST:
             return shade
     return towards
 

@@ -45,7 +45,7 @@ class ScheduledCollection:
 
 
 @dataclass(frozen=True, slots=True)
-class Slip:
+class BookedOrder:
     """A payment that arrived, already worded. With a `failure` the bank refuses it, and notes that it did.
 
     `entry` is what moves on the customer's own account: a debit, or of a `collection` a credit.
@@ -77,7 +77,7 @@ class ScheduledTransfer:
 
 
 @dataclass(frozen=True, slots=True)
-class StandingNote:
+class StandingOrderAction:
     """What was ordered about a standing order, valid from that day on. With a `failure` the bank refuses it."""
 
     payment_id: UUID

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from kontor.domain.errors import InvalidError
 
-MOST_DISCLOSURES = 100
-MOST_MONTHS = 12
+MAX_DISCLOSURES = 100
+MAX_MONTHS = 12
 
 
 class DisclosureScope(StrEnum):
@@ -73,7 +73,7 @@ def check_end(valid_until: date, today: date) -> None:
     """Its last day: from today on, and at most twelve months from now."""
     last = _add_year(today)
     if not today <= valid_until <= last:
-        raise InvalidError(f"expected a day from {today} to {last}: at most {MOST_MONTHS} months", "gueltigBis")
+        raise InvalidError(f"expected a day from {today} to {last}: at most {MAX_MONTHS} months", "gueltigBis")
 
 
 def describe_disclosure(tenant: str, scopes: Sequence[DisclosureScope], valid_until: date, *, has_adviser: bool) -> str:

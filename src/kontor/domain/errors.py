@@ -57,7 +57,7 @@ class TooLargeError(KontorError):
     """More than is taken at once: rows, or memory that the work needs."""
 
 
-class OutOfTimeError(KontorError):
+class DeadlineExceededError(KontorError):
     """The work was ended at its deadline."""
 
 

@@ -35,7 +35,7 @@ class AccountResult:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptImport:
+class ImportRecord:
     id: UUID
     accounts: tuple[AccountResult, ...]
     imported_at: datetime

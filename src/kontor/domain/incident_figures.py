@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-MOST_CLIENTS = 100_000
-MOST_CLIENTS_SHARE = 0.1
+MAX_CLIENTS = 100_000
+MAX_CLIENTS_SHARE = 0.1
 LONGEST = timedelta(hours=24)
 Span = tuple[datetime, datetime]
 KEPT = timedelta(days=30)  # as long as fetches and outcomes of calls are kept
@@ -79,11 +79,11 @@ class IncidentFigures:
 
     @property
     def first_failure_at(self) -> datetime | None:
-        return min((one.first_at for one in self.providers), default=None)
+        return min((provider.first_at for provider in self.providers), default=None)
 
     @property
     def last_failure_at(self) -> datetime | None:
-        return max((one.last_at for one in self.providers), default=None)
+        return max((provider.last_at for provider in self.providers), default=None)
 
     def compare_thresholds(self) -> list[Measure]:
         """Those that can be counted here. That a threshold is met is for the operator to find."""
@@ -92,8 +92,8 @@ class IncidentFigures:
         lasted = last - first if first is not None and last is not None else timedelta(0)
         hours, minutes = divmod(int(lasted.total_seconds()) // 60, 60)
         return [
-            Measure("9(1)(a): more than 10 % of clients", f"{share:.1%}", share > MOST_CLIENTS_SHARE),
-            Measure("9(1)(b): more than 100,000 clients", str(clients), clients > MOST_CLIENTS),
+            Measure("9(1)(a): more than 10 % of clients", f"{share:.1%}", share > MAX_CLIENTS_SHARE),
+            Measure("9(1)(b): more than 100,000 clients", str(clients), clients > MAX_CLIENTS),
             Measure(
                 "9(3): longer than 24 hours",
                 f"{hours} h {minutes} min from first to last failed call",

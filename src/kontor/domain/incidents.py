@@ -17,7 +17,7 @@ AFTER_AWARENESS = timedelta(hours=24)
 AFTER_INITIAL = timedelta(hours=72)
 NOON = time(12)
 DAY = timedelta(days=1)
-MOST_CHARACTERS = 200
+MAX_CHARACTERS = 200
 
 
 class Report(StrEnum):
@@ -128,11 +128,11 @@ def _find_final(incident: Incident, is_working_day: IsWorkingDay) -> Deadline:
 def _make(
     incident: Incident, report: Report, due: datetime | None, rule: str, is_working_day: IsWorkingDay
 ) -> Deadline:
-    relief = None if due is None else find_relief(due, is_working_day)
+    relief = None if due is None else find_extended_deadline(due, is_working_day)
     return Deadline(report, due, rule, relief, incident.find_submission(report))
 
 
-def find_relief(due: datetime, is_working_day: IsWorkingDay) -> datetime | None:
+def find_extended_deadline(due: datetime, is_working_day: IsWorkingDay) -> datetime | None:
     """Noon of the next working day, where the deadline falls on a day that is none. Days are those of Berlin."""
     day = due.astimezone(BERLIN).date()
     if is_working_day(day):

@@ -19,8 +19,8 @@ from functools import lru_cache
 
 import re2  # type: ignore[import-untyped]
 
-LONGEST_VALUE = 256
-LONGEST_FORMAT = 512
+MAX_VALUE_LENGTH = 256
+MAX_FORMAT_LENGTH = 512
 _RE2_MEMORY = 1 << 20
 _TOKEN_NOTATION = frozenset("|#-~0123456789")
 _ANY_FORM = "in der Form, die die Bank vorgibt"
@@ -32,7 +32,7 @@ class LoginFormat(ABC):
     text: str
 
     def matches(self, value: str) -> bool:
-        return len(value) <= LONGEST_VALUE and self._accepts(value)
+        return len(value) <= MAX_VALUE_LENGTH and self._accepts(value)
 
     @abstractmethod
     def _accepts(self, value: str) -> bool: ...
@@ -50,8 +50,8 @@ class LoginFormat(ABC):
 def compile_format(text: str) -> LoginFormat:
     if not text:
         raise ValueError("A login format must not be empty")
-    if len(text) > LONGEST_FORMAT:
-        raise ValueError(f"A login format must not be longer than {LONGEST_FORMAT} characters")
+    if len(text) > MAX_FORMAT_LENGTH:
+        raise ValueError(f"A login format must not be longer than {MAX_FORMAT_LENGTH} characters")
     if _TOKEN_NOTATION.issuperset(text):
         return TokenFormat(text, _parse_tokens(text))
     return _compile_expression(text)
@@ -101,11 +101,11 @@ def _parse_tokens(text: str) -> tuple[Part, ...]:
         if not exact and not digits:
             raise ValueError(f"Login format {text!r}: '~' without a number")
         count = int(digits) if digits else 1
-        if not 1 <= count <= LONGEST_VALUE:
-            raise ValueError(f"Login format {text!r}: {count} is not between 1 and {LONGEST_VALUE}")
+        if not 1 <= count <= MAX_VALUE_LENGTH:
+            raise ValueError(f"Login format {text!r}: {count} is not between 1 and {MAX_VALUE_LENGTH}")
         _append(parts, Part(kind, count, exact))
-    if sum(part.most for part in parts) > LONGEST_VALUE:
-        raise ValueError(f"Login format {text!r} allows more than {LONGEST_VALUE} characters")
+    if sum(part.most for part in parts) > MAX_VALUE_LENGTH:
+        raise ValueError(f"Login format {text!r} allows more than {MAX_VALUE_LENGTH} characters")
     return tuple(parts)
 
 

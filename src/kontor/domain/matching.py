@@ -17,7 +17,7 @@ EARLY_DAYS = (-3, 3)  # one channel still calls pending what another has booked
 # With how many bookings of its amount one is compared at most, and how many others are moved to find it a partner:
 # so that the cost grows linearly.
 NEIGHBOURS = 32
-MOST_MOVES = 64
+MAX_MOVES = 64
 
 
 class Matching:
@@ -253,5 +253,5 @@ def _find_partner(start: int, choices: dict[int, list[int]], partners: dict[int,
                 if former is None:
                     return
                 left = former
-        if len(queue) > MOST_MOVES:
+        if len(queue) > MAX_MOVES:
             return

@@ -8,9 +8,9 @@ from uuid import UUID
 # How sure a category is that a model has named. It is not fitted: nobody knows which model that is.
 MODEL_CONFIDENCE = 0.6
 APPROVED_CONFIDENCE = 1.0
-MOST_OPEN = 1000  # of a tenant: more are not collected until some of these have been asked
-MOST_ATTEMPTS = 10
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=2), timedelta(days=1)
+MAX_OPEN = 1000  # of a tenant: more are not collected until some of these have been asked
+MAX_ATTEMPTS = 10
+FIRST_PAUSE, MAX_PAUSE = timedelta(minutes=2), timedelta(days=1)
 
 
 class MerchantState(StrEnum):
@@ -39,4 +39,4 @@ def find_confidence(state: MerchantState) -> float:
 
 def plan_pause(failures: int) -> timedelta:
     """Until the next request after so many failed ones."""
-    return min(FIRST_PAUSE * int(4 ** min(failures - 1, 10)), LONGEST_PAUSE)
+    return min(FIRST_PAUSE * int(4 ** min(failures - 1, 10)), MAX_PAUSE)

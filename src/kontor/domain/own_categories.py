@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from kontor.domain.tags import fits_sign
 
-MOST_CATEGORIES = 200
+MAX_CATEGORIES = 200
 PREFIX = "X_"
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 # Numbers of users and tenants are apart, since they meet in one tree.

@@ -7,7 +7,7 @@ from typing import Any
 
 from kontor.domain.errors import InvalidError
 
-FEWEST_PARTS, MOST_PARTS = 2, 20
+MIN_PARTS, MAX_PARTS = 2, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ def check_parts(parts: Sequence[Part], amount: Decimal, field: str) -> None:
     """Two or more of the transaction's sign that add up to its amount; none remove what is there."""
     if not parts:
         return
-    if not FEWEST_PARTS <= len(parts) <= MOST_PARTS:
-        raise InvalidError(f"expected {FEWEST_PARTS} to {MOST_PARTS} parts, or none", field)
+    if not MIN_PARTS <= len(parts) <= MAX_PARTS:
+        raise InvalidError(f"expected {MIN_PARTS} to {MAX_PARTS} parts, or none", field)
     problems = [
         f"{field}[{number}]: expected an amount of the transaction's sign"
         for number, part in enumerate(parts)

@@ -10,7 +10,7 @@ from kontor.domain.errors import InvalidError
 from kontor.domain.providers import Provider
 
 KEPT_YEARS = 2  # after the end
-MOST_CALLERS = 20
+MAX_CALLERS = 20
 
 
 class PermissionChannel(StrEnum):

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from kontor.domain.alerts import AlertKind
 
-MOST_SUBSCRIPTIONS = 20  # of a user
+MAX_SUBSCRIPTIONS = 20  # of a user
 POINT_BYTES = 65  # an uncompressed point of P-256
 AUTH_BYTES = 16
 

@@ -7,8 +7,8 @@
 import re
 from typing import NamedTuple
 
-MOST_CHARACTERS = 35
-SHORTEST_CUT = 16  # some channels cut references, but none to less than this
+MAX_CHARACTERS = 35
+MIN_CUT_LENGTH = 16  # some channels cut references, but none to less than this
 _TAGS = {"EREF": "end_to_end", "MREF": "mandate", "SVWZ": "text"}
 _SPACED = "|".join(
     " ?".join(tag)
@@ -83,7 +83,7 @@ def normalise_reference(value: str | None) -> str | None:
     """Letters and digits in upper case. None where the value says that there is no reference."""
     if not value:
         return None
-    compact = "".join(filter(str.isalnum, value.upper()))[:MOST_CHARACTERS]
+    compact = "".join(filter(str.isalnum, value.upper()))[:MAX_CHARACTERS]
     is_placeholder = compact in _NO_REFERENCE or not compact.strip("0") or compact.startswith(_NOT_PROVIDED)
     return None if is_placeholder or (len(compact) >= 6 and _NOT_PROVIDED.startswith(compact)) else compact
 
@@ -93,4 +93,4 @@ def is_same_reference(left: str, right: str) -> bool:
     if left == right:
         return True
     shorter, longer = sorted((left, right), key=len)
-    return len(shorter) >= SHORTEST_CUT and longer.startswith(shorter)
+    return len(shorter) >= MIN_CUT_LENGTH and longer.startswith(shorter)

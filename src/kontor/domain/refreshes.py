@@ -1,4 +1,4 @@
-"""When accesses are refreshed: four slots a day each, a budget of unattended calls, and patience with providers.
+"""When accesses are refreshed: four slots a day each, a budget of unattended calls, and timeouts with providers.
 
 Everything here follows on paper from ids and instants. Times are UTC, so that no change to or from summer time moves a
 slot.
@@ -24,7 +24,7 @@ BUSY_PAUSE = timedelta(minutes=1)
 # Of slots that nobody looked at, older ones are not written down any more: history is not kept longer either.
 MISSED_PERIOD = timedelta(days=30)
 FAILURES_UNTIL_DOWN = 3
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(minutes=60)
+FIRST_PAUSE, MAX_PAUSE = timedelta(minutes=1), timedelta(minutes=60)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -129,7 +129,7 @@ def note_try(outage: Outage, now: datetime) -> Outage:
 def find_pause(provider_id: UUID, failures: int) -> timedelta:
     """1, 2, 4 … 60 minutes, and up to a tenth more so that several providers are not tried at the same moment."""
     doublings = min(10, max(0, failures - FAILURES_UNTIL_DOWN))
-    pause = min(LONGEST_PAUSE, FIRST_PAUSE * (1 << doublings))
+    pause = min(MAX_PAUSE, FIRST_PAUSE * (1 << doublings))
     return pause + _spread(f"{provider_id} {failures}", pause / 10)
 
 

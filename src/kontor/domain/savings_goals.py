@@ -6,10 +6,10 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import Enum
 from uuid import UUID
 
-MOST_GOALS = 100
-MOST_PRODUCTS = 100
+MAX_GOALS = 100
+MAX_PRODUCTS = 100
 _CENT, _TENTH = Decimal("0.01"), Decimal("0.1")
-_MOST_MONTHS = 1200  # what takes longer is not foreseen
+_MAX_MONTHS = 1200  # what takes longer is not foreseen
 
 
 class GoalStatus(Enum):
@@ -69,7 +69,7 @@ def count_months(begin: date, end: date) -> int:
 
 def expect_day(missing: Decimal, monthly: Decimal, today: date) -> date | None:
     """The day on which the goal is reached at this pace, in whole months from today; None where it leads nowhere."""
-    if monthly <= 0 or missing > monthly * _MOST_MONTHS:
+    if monthly <= 0 or missing > monthly * _MAX_MONTHS:
         return None
     months = int((missing / monthly).to_integral_value(ROUND_CEILING))
     return add_months(today, months)

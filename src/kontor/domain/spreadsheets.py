@@ -8,7 +8,7 @@ _SIGNS = "".join(map(re.escape, FORMULA_STARTS))
 _CELL_INSIDE = re.compile(rf"([;,])(?=[{_SIGNS}]+[^\s{_SIGNS}])")
 
 
-def disarm(text: str | None) -> str:
+def escape_formula(text: str | None) -> str:
     """Words of strangers as a cell that no spreadsheet takes for a formula, in one line.
 
     A spreadsheet of another country separates cells by another sign, so none may stand right before a formula.

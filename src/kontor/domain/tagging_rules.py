@@ -13,7 +13,7 @@ from kontor.domain.own_categories import OwnCategories, fits_basis, leave_basis
 from kontor.domain.tags import fold_iban, fold_name
 from kontor.domain.transactions import Transaction
 
-MOST_RULES = 500
+MAX_RULES = 500
 _WORD = re.compile(r"[^\W_]+")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 

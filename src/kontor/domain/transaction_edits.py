@@ -10,7 +10,7 @@ from uuid import UUID
 from kontor.domain.annotations import Annotation
 from kontor.domain.searches import CustomerFilters
 
-MOST_ROWS = 10_000
+MAX_ROWS = 10_000
 LISTED_EDITS = 50
 UNDO_DAYS = 30
 

@@ -4,9 +4,9 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from kontor.egress.connection_counters import CONNECTION_COUNTERS, Counts
 from kontor.egress.destinations import Destination, EgressRefusedError
 from kontor.egress.guard import permit
-from kontor.egress.ledger import LEDGER, Counts
 
 
 class Tally:
@@ -17,7 +17,7 @@ class Tally:
         self._host = destination.name or host
 
     def count(self, counts: Counts) -> None:
-        LEDGER.add(self._purpose, self._host, counts)
+        CONNECTION_COUNTERS.add(self._purpose, self._host, counts)
 
     def count_sent(self, size: int) -> None:
         self.count(Counts(bytes_sent=size))
@@ -30,7 +30,7 @@ def check_host(destination: Destination, host: str) -> Tally:
     """Raises EgressRefusedError for a host that the destination does not name."""
     tally = Tally(destination, host.lower())
     if host.lower() not in destination.hosts:
-        LEDGER.add(destination.purpose, host.lower(), Counts(refused=1))
+        CONNECTION_COUNTERS.add(destination.purpose, host.lower(), Counts(refused=1))
         raise EgressRefusedError(f"{host} is not a host of this destination")
     return tally
 

@@ -25,7 +25,7 @@ class EgressRefusedError(PermissionError):
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """`hosts` as they are connected to; `name` is the host that the ledger shows, where they are its addresses."""
+    """`hosts` as they are connected to; `name` is the host that the counters show, where they are its addresses."""
 
     purpose: Purpose
     hosts: frozenset[str]

@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
+from kontor.egress.connection_counters import CONNECTION_COUNTERS, Counts
 from kontor.egress.destinations import EgressRefusedError, Purpose
-from kontor.egress.ledger import LEDGER, Counts
 
 GUARDED_EVENTS = frozenset(("socket.connect", "socket.sendto", "socket.sendmsg"))
 NETWORK_FAMILIES = (socket.AF_INET, socket.AF_INET6)
@@ -68,7 +68,7 @@ def _guard_method(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _require_own_machine(host: str) -> None:
     if not _is_own_machine(host):
-        LEDGER.add(Purpose.OTHER, host, Counts(refused=1))
+        CONNECTION_COUNTERS.add(Purpose.OTHER, host, Counts(refused=1))
         raise EgressRefusedError(f"connections to {host} are closed")
 
 

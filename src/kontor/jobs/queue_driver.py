@@ -11,12 +11,12 @@ from psycopg import AsyncConnection, AsyncRawCursor, sql
 from psycopg.rows import dict_row
 
 
-class TwoLineDriver(PsycopgDriver):
+class TwoConnectionDriver(PsycopgDriver):
     def __init__(self, listening: AsyncConnection[Any], working: AsyncConnection[Any]) -> None:
         super().__init__(listening)
         self._working = working
 
-    def move_to(self, working: AsyncConnection[Any]) -> None:
+    def replace_connection(self, working: AsyncConnection[Any]) -> None:
         """Jobs that still run when their connection is lost report through another one."""
         self._working = working
 

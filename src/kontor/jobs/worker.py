@@ -17,7 +17,7 @@ from psycopg import AsyncConnection, Error
 
 from kontor.config import Settings
 from kontor.jobs.concurrency import LimitedQueue
-from kontor.jobs.queue_driver import TwoLineDriver
+from kontor.jobs.queue_driver import TwoConnectionDriver
 from kontor.jobs.tasks import WORKER_ID, reap, register_jobs
 from kontor.services.bundle import Services
 from kontor.storage.connections import connect_alone
@@ -35,7 +35,9 @@ class Worker:
         self._settings = settings
         self._open_services = open_services
         self._stopping = asyncio.Event()
-        self._left: dict[asyncio.Task[None], TwoLineDriver] = {}  # queues that lost their connection, with jobs at work
+        self._left: dict[
+            asyncio.Task[None], TwoConnectionDriver
+        ] = {}  # queues that lost their connection, with jobs at work
 
     async def run(self) -> None:
         """Until told to stop. A lost database is waited for, never a reason to exit."""
@@ -83,11 +85,11 @@ class Worker:
         async with AsyncExitStack() as stack:
             listening = await stack.enter_async_context(await connect_alone(url, "kontor queue listener"))
             working = await stack.enter_async_context(await connect_alone(url, "kontor queue"))
-            driver = TwoLineDriver(listening, working)
+            driver = TwoConnectionDriver(listening, working)
             queuer = LimitedQueue(driver)
             await driver.begin_listening(queuer.channel)
             for lost_driver in self._left.values():
-                lost_driver.move_to(working)
+                lost_driver.replace_connection(working)
             queuer.set_limits(register_jobs(queuer, services))
             running = asyncio.create_task(_run(queuer))
             reaping = asyncio.create_task(reap(services))
@@ -107,7 +109,7 @@ class Worker:
             if running.done() and not running.cancelled():
                 running.result()
 
-    def _leave(self, running: asyncio.Task[None], driver: TwoLineDriver) -> None:
+    def _leave(self, running: asyncio.Task[None], driver: TwoConnectionDriver) -> None:
         """Banks that are being asked are asked on, while the queue is taken up again with new connections."""
         self._left[running] = driver
         running.add_done_callback(self._forget)

@@ -12,7 +12,7 @@ from kontor.pages.browser import AnyRequest
 SHARED = "kontor.pages"
 NO_STORE = {"Cache-Control": "no-store"}
 TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "png": "image/png"}
-SMALLEST_COMPRESSED = 1024
+MIN_COMPRESSED = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Assets:
             return ASGIResponse(status_code=404, headers=NO_STORE, media_type="text/plain")
         headers = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
         body = asset.content
-        if len(body) >= SMALLEST_COMPRESSED and "gzip" in request.headers.get("accept-encoding", ""):
+        if len(body) >= MIN_COMPRESSED and "gzip" in request.headers.get("accept-encoding", ""):
             body = asset.compressed
             headers["Content-Encoding"] = "gzip"
         return ASGIResponse(body=body, media_type=asset.media_type, headers=headers)

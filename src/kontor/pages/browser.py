@@ -19,7 +19,7 @@ LANGUAGE_COOKIE = "kontor-language"
 AnyRequest = Request[Any, Any, Any]
 
 
-class ForgedError(Exception):
+class CsrfError(Exception):
     """The request was not made by one of our own pages."""
 
 
@@ -148,17 +148,17 @@ def make_token(cookie: Secret, step: str) -> str:
     return hmac.new(cookie.reveal().encode(), f"kontor form {step}".encode(), hashlib.sha256).hexdigest()
 
 
-def refuse_forged(request: AnyRequest, cookie: Secret, token: str, step: str, base_url: str) -> None:
+def check_csrf(request: AnyRequest, cookie: Secret, token: str, step: str, base_url: str) -> None:
     """Three walls: where the browser says the request comes from, its origin, and a token only our page can know."""
     site = request.headers.get("sec-fetch-site")
     if site is not None and site != "same-origin":
-        raise ForgedError
+        raise CsrfError
     origin = request.headers.get("origin")
     # Pages that send no referrer send "null" here, too: it says nothing, and the other two walls stand.
     if origin not in (None, "null", origin_of(base_url)):
-        raise ForgedError
+        raise CsrfError
     if not hmac.compare_digest(token.encode(), make_token(cookie, step).encode()):
-        raise ForgedError
+        raise CsrfError
 
 
 def origin_of(url: str) -> str:

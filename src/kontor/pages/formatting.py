@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 BERLIN = ZoneInfo("Europe/Berlin")
 SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£", "CHF": "CHF"}
 _NUMERIC = re.compile(r"(\[0-9\](\{[0-9,]+\}|[*+?])?)+")
-MOST_PICTURE_BYTES = 512 * 1024
+MAX_PICTURE_BYTES = 512 * 1024
 _DAYS_IN_FULL = {"de": "%-d.%-m.%Y", "en": "%-d %B %Y"}
 
 
@@ -93,7 +93,7 @@ def is_numeric(pattern: str | None) -> bool:
 
 def embed_picture(data: bytes | None) -> str | None:
     """A bank's picture as a data URL. What it is, its first bytes say, not the bank; nothing else is shown."""
-    if data is None or len(data) > MOST_PICTURE_BYTES:
+    if data is None or len(data) > MAX_PICTURE_BYTES:
         return None
     kinds = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF87a", "gif"), (b"GIF89a", "gif"))
     kind = next((name for start, name in kinds if data.startswith(start)), None)

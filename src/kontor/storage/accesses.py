@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, History, Notice
 from kontor.domain.refreshes import RefreshPause
 from kontor.domain.sca import ScaMedium, ScaMethod
-from kontor.storage.data_versions import raise_version
+from kontor.storage.data_versions import increment_version
 from kontor.storage.database import Connection, fetch_row
 from kontor.storage.leases import Lease
 from kontor.storage.lock_order import Lock, note_lock
@@ -273,7 +273,7 @@ async def store_success(
     )
 
 
-async def store_learnt(
+async def store_dialogue_state(
     connection: Connection,
     user_id: UUID,
     access_id: str,
@@ -299,7 +299,7 @@ async def delete_access(connection: Connection, user_id: UUID, access_id: str) -
         "delete from products where user_id = %s and access_id = %s", [user_id, access_id]
     )
     if cursor.rowcount:
-        await raise_version(connection, user_id)
+        await increment_version(connection, user_id)
     cursor = await connection.execute("delete from accesses where user_id = %s and id = %s", [user_id, access_id])
     return cursor.rowcount == 1
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from kontor.domain.alerts import (
     KEPT_DAYS,
-    MOST_OPEN,
+    MAX_OPEN,
     Alert,
     AlertFacts,
     AlertKind,
@@ -147,7 +147,7 @@ async def note_parts_removed(connection: Connection, user_id: UUID, product_id: 
         " p.access_id, gen_random_uuid(), t.amount, t.currency, t.counterparty_name, t.booked_on, null"
         " from transactions t join products p on p.user_id = t.user_id and p.id = t.product_id"
         " where t.user_id = %s and t.product_id = %s and t.id = any(%s) returning id",
-        [user_id, product_id, list(ids)[: MOST_OPEN - row[0]]],
+        [user_id, product_id, list(ids)[: MAX_OPEN - row[0]]],
     )
     made = [row[0] for row in await cursor.fetchall()]
     await insert_messages(connection, user_id, AlertKind.PARTS_REMOVED, made)

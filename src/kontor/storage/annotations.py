@@ -12,7 +12,7 @@ import msgspec
 
 from kontor.domain.annotations import UNCHANGED, Annotation
 from kontor.domain.parts import Part
-from kontor.storage.data_versions import raise_version, take_version
+from kontor.storage.data_versions import increment_version, take_version
 from kontor.storage.database import Connection, fetch_row
 from kontor.storage.lock_order import Lock, note_lock
 
@@ -63,7 +63,7 @@ async def annotate(
         },
     )
     if cursor.rowcount:
-        await raise_version(connection, user_id)
+        await increment_version(connection, user_id)
     return cursor.rowcount
 
 

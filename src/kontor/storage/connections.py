@@ -28,7 +28,7 @@ SESSION_OPTIONS: dict[str, Any] = {
 }
 
 # Somebody in a thread who needs the database for a moment waits so long for one that is just moving.
-PATIENCE_SECONDS = 10
+WAIT_TIMEOUT_SECONDS = 10
 PAUSE_SECONDS = 0.3
 
 

@@ -6,7 +6,7 @@ from datetime import date
 from uuid import UUID
 
 from kontor.domain.contracts import ContractSettings, KnownContract, Period
-from kontor.storage.data_versions import raise_version, take_version
+from kontor.storage.data_versions import increment_version, take_version
 from kontor.storage.database import Connection, fetch_row, fetch_rows
 from kontor.storage.lock_order import Lock, note_lock
 
@@ -78,7 +78,7 @@ async def store_settings(connection: Connection, user_id: UUID, contract_id: UUI
             contract_id,
         ],
     )
-    await raise_version(connection, user_id)
+    await increment_version(connection, user_id)
 
 
 OF_TRANSACTIONS = """
@@ -152,4 +152,4 @@ async def set_periods(connection: Connection, user_id: UUID, periods: Sequence[P
     names, confidences = [period.name for period in periods], [period.confidence for period in periods]
     cursor = await connection.execute(SET_PERIODS, [version, user_id, ids, names, confidences, user_id])
     if cursor.rowcount:
-        await raise_version(connection, user_id)
+        await increment_version(connection, user_id)

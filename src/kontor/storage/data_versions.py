@@ -1,6 +1,6 @@
 """The number that grows with every change of a user's data that analyses or merges read (ADR 0038).
 
-Whatever writes `products`, `transactions` or `transaction_tags` calls `raise_version` in the same transaction. Who
+Whatever writes `products`, `transactions` or `transaction_tags` calls `increment_version` in the same transaction. Who
 stores the version with its rows calls `take_version` before they are written (ADR 0047).
 """
 
@@ -59,7 +59,7 @@ async def take_version(connection: Connection, user_id: UUID) -> int:
     return versions.taken[user_id]
 
 
-async def raise_version(connection: Connection, user_id: UUID) -> None:
+async def increment_version(connection: Connection, user_id: UUID) -> None:
     """After rows were written, in their transaction.
 
     Once per transaction is enough: others see its rows and the version at the same moment, when it commits.

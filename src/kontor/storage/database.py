@@ -205,12 +205,12 @@ async def fetch_rows(connection: Connection, query: str, values: list[Any], *, b
     return await cursor.fetchall()
 
 
-async def fetch_nothing(connection: Connection, query: str, values: list[Any]) -> None:
+async def execute_statement(connection: Connection, query: str, values: list[Any]) -> None:
     """As `fetch_row`, of a statement that returns no rows."""
     await AsyncRawCursor(connection).execute(query, values, prepare=True)
 
 
-async def read_slowly(cursor: AsyncCursor[TupleRow]) -> AsyncIterator[TupleRow]:
+async def stream_rows(cursor: AsyncCursor[TupleRow]) -> AsyncIterator[TupleRow]:
     """The rows of a result that may be large: others have their turn while it is read."""
     while rows := await cursor.fetchmany(TURN_ROWS):
         for row in rows:

@@ -17,20 +17,20 @@ from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
 from kontor.domain.demo_books import (
+    BookedOrder,
     BookOwner,
     Collection,
     Receipt,
     ScheduledCollection,
     ScheduledTransfer,
-    Slip,
-    StandingNote,
+    StandingOrderAction,
 )
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.products import Product
 from kontor.domain.schedules import StandingAction
 from kontor.domain.secrets import Secret
 from kontor.domain.transactions import Transaction
-from kontor.storage.connections import PATIENCE_SECONDS, connect_blocking
+from kontor.storage.connections import WAIT_TIMEOUT_SECONDS, connect_blocking
 from kontor.storage.demo_bank_standing_orders import insert_note, is_active, list_notes
 
 NO_FUNDS, REJECTED = "NO_FUNDS", "REJECTED"
@@ -116,7 +116,7 @@ class DemoBankBooks:
         with self._open() as connection:
             return _find_receipt(connection, owner, payment_id)
 
-    def settle(self, owner: BookOwner, slip: Slip, funds: Decimal, today: date) -> Receipt:
+    def settle(self, owner: BookOwner, slip: BookedOrder, funds: Decimal, today: date) -> Receipt:
         """Decide about an order and book it, in one transaction. An id that is known already changes nothing.
 
         `funds` is what the account has without any payment of these books.
@@ -146,11 +146,11 @@ class DemoBankBooks:
             _note(connection, owner, slip.payment_id, "REJECTED" if failure else "BOOKED")
             return receipt
 
-    def list_standing_notes(self, owner: BookOwner) -> list[StandingNote]:
+    def list_standing_order_actions(self, owner: BookOwner) -> list[StandingOrderAction]:
         with self._open() as connection:
             return list_notes(connection, owner)
 
-    def note_standing(self, owner: BookOwner, note: StandingNote) -> Receipt:
+    def note_standing(self, owner: BookOwner, note: StandingOrderAction) -> Receipt:
         """As `settle`, for what is ordered about a standing order: nothing is booked now."""
         with self._locked(owner) as connection:
             known = _find_receipt(connection, owner, note.payment_id)
@@ -189,13 +189,13 @@ class DemoBankBooks:
 
     def _connect(self) -> psycopg.Connection[TupleRow]:
         """For single statements. The bank is not down because its database is just moving."""
-        return connect_blocking(self._url, autocommit=True, patience_seconds=PATIENCE_SECONDS)
+        return connect_blocking(self._url, autocommit=True, patience_seconds=WAIT_TIMEOUT_SECONDS)
 
     @contextmanager
     def _open(self) -> Iterator[psycopg.Connection[TupleRow]]:
         """One transaction."""
         try:
-            with connect_blocking(self._url, autocommit=False, patience_seconds=PATIENCE_SECONDS) as connection:
+            with connect_blocking(self._url, autocommit=False, patience_seconds=WAIT_TIMEOUT_SECONDS) as connection:
                 yield connection
         except (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout) as error:
             raise ConnectionError("the demo bank's books are out of reach") from error
@@ -253,7 +253,7 @@ def _write_receipt(
     )
 
 
-def _book(connection: psycopg.Connection[TupleRow], payer: BookOwner, slip: Slip) -> None:
+def _book(connection: psycopg.Connection[TupleRow], payer: BookOwner, slip: BookedOrder) -> None:
     own_place = 0 if slip.collection is None else 1  # place 0 is a debit
     _enter(connection, payer, slip, own_place, payer.key, slip.product_key, slip.entry)
     for place, credit in enumerate(slip.credits, 1):
@@ -270,7 +270,7 @@ def _book(connection: psycopg.Connection[TupleRow], payer: BookOwner, slip: Slip
 def _enter(
     connection: psycopg.Connection[TupleRow],
     payer: BookOwner,
-    slip: Slip,
+    slip: BookedOrder,
     place: int,
     owner_key: str,
     product_key: str,

@@ -5,19 +5,19 @@ import psycopg
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
-from kontor.domain.demo_books import BookOwner, StandingNote
+from kontor.domain.demo_books import BookOwner, StandingOrderAction
 from kontor.domain.payments import Order
 from kontor.domain.schedules import Schedule, StandingAction
 
 
-def list_notes(connection: psycopg.Connection[TupleRow], owner: BookOwner) -> list[StandingNote]:
+def list_notes(connection: psycopg.Connection[TupleRow], owner: BookOwner) -> list[StandingOrderAction]:
     rows = connection.execute(
         "select payment_id, product_key, name, action, details, schedule, valid_from from demo_bank_standing_orders"
         " where owner = %s order by id",
         [owner.key],
     ).fetchall()
     return [
-        StandingNote(
+        StandingOrderAction(
             payment_id,
             product_key,
             name,
@@ -30,7 +30,7 @@ def list_notes(connection: psycopg.Connection[TupleRow], owner: BookOwner) -> li
     ]
 
 
-def insert_note(connection: psycopg.Connection[TupleRow], owner: BookOwner, note: StandingNote) -> None:
+def insert_note(connection: psycopg.Connection[TupleRow], owner: BookOwner, note: StandingOrderAction) -> None:
     connection.execute(
         "insert into demo_bank_standing_orders"
         " (owner, product_key, name, payment_id, action, details, schedule, valid_from)"
@@ -48,7 +48,7 @@ def insert_note(connection: psycopg.Connection[TupleRow], owner: BookOwner, note
     )
 
 
-def is_active(connection: psycopg.Connection[TupleRow], owner: BookOwner, note: StandingNote) -> bool:
+def is_active(connection: psycopg.Connection[TupleRow], owner: BookOwner, note: StandingOrderAction) -> bool:
     """Is there a standing order of this name on the account, not deleted yet?"""
     row = connection.execute(
         "select action from demo_bank_standing_orders where owner = %s and product_key = %s and name = %s"

@@ -18,7 +18,7 @@ from psycopg import DatabaseError, sql
 from kontor.domain.cleaning import clean_amount
 from kontor.domain.clocks import BERLIN
 from kontor.domain.json_fields import JsonField, Show
-from kontor.storage.database import AVOID_NESTED_LOOPS, Database, fetch_nothing, fetch_row
+from kontor.storage.database import AVOID_NESTED_LOOPS, Database, execute_statement, fetch_row
 from kontor.storage.json_rows import current_condition, find_format, fresh_expression, list_stored
 
 log = structlog.get_logger(__name__)
@@ -144,6 +144,6 @@ async def fill_documents(database: Database, user_id: UUID, product_id: UUID, fi
         async with database.transaction(user_id) as connection:
             if await fetch_row(connection, LOCK, [user_id]) is not None:
                 await connection.execute(AVOID_NESTED_LOOPS)
-                await fetch_nothing(connection, _fill_query(fields), [user_id, product_id, FILLED_ROWS])
+                await execute_statement(connection, _fill_query(fields), [user_id, product_id, FILLED_ROWS])
     except DatabaseError as error:
         log.warning("documents.not-stored", error=type(error).__name__)

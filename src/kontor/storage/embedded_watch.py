@@ -17,7 +17,7 @@ LOOK_SECONDS = 1.0
 
 
 @contextmanager
-def kept_running(server: EmbeddedPostgres) -> Iterator[None]:
+def restart_when_killed(server: EmbeddedPostgres) -> Iterator[None]:
     """For the time of a block. Several commands may do this for one server: the first one starts it."""
     ended = threading.Event()
     watch = threading.Thread(target=_watch, args=(server, ended), name="embedded postgres", daemon=True)
@@ -35,7 +35,7 @@ def running_embedded(data: Path, *, is_restored: bool = False) -> Iterator[Addre
     server = EmbeddedPostgres(data, is_restored=is_restored)
     try:
         addresses = server.start()
-        with kept_running(server):
+        with restart_when_killed(server):
             yield addresses
     finally:
         server.stop()

@@ -42,7 +42,7 @@ async def anonymise_payments(connection: Connection, user_id: UUID) -> int:
     return len(ids)
 
 
-async def anonymise_left_behind(connection: Connection) -> bool:
+async def anonymise_orphaned(connection: Connection) -> bool:
     """Of one user who was erased while a payment was at the bank, or by a version that kept the id."""
     cursor = await connection.execute(
         f"select user_id from all_payments payments where user_id <> pseudonym and {IS_OVER}"

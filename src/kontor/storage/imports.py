@@ -8,7 +8,7 @@ import msgspec
 from psycopg.types.json import Jsonb
 
 from kontor.domain.import_forms import FormColumn, ImportForm
-from kontor.domain.import_results import RESULT_LIFETIME, AccountResult, KeptImport
+from kontor.domain.import_results import RESULT_LIFETIME, AccountResult, ImportRecord
 from kontor.storage.database import Connection
 
 FORM_COLUMNS = "name, marks, columns, fields, day_format, decimal_sign, created_at"
@@ -52,14 +52,14 @@ async def insert_result(
     )
 
 
-async def find_result(connection: Connection, user_id: UUID, result_id: UUID) -> KeptImport | None:
+async def find_result(connection: Connection, user_id: UUID, result_id: UUID) -> ImportRecord | None:
     cursor = await connection.execute(
         "select id, accounts, imported_at from file_imports"
         " where user_id = %s and id = %s and imported_at > now() - %s::interval",
         [user_id, result_id, RESULT_LIFETIME],
     )
     row = await cursor.fetchone()
-    return None if row is None else KeptImport(row[0], msgspec.convert(row[1], tuple[AccountResult, ...]), row[2])
+    return None if row is None else ImportRecord(row[0], msgspec.convert(row[1], tuple[AccountResult, ...]), row[2])
 
 
 async def delete_old_results(connection: Connection, limit: int) -> int:

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from kontor.domain.merchants import MODEL_CONFIDENCE, MOST_ATTEMPTS, Merchant, MerchantState, plan_pause
+from kontor.domain.merchants import MAX_ATTEMPTS, MODEL_CONFIDENCE, Merchant, MerchantState, plan_pause
 from kontor.storage.database import Connection
 from kontor.storage.tags import ROW_COLUMNS, TAG_COLUMNS, TaggedRow, make_row
 
@@ -215,7 +215,7 @@ async def list_asking_tenants(connection: Connection, now: datetime) -> list[UUI
     return [row[0] for row in await cursor.fetchall()]
 
 
-async def may_add(connection: Connection, tenant_id: UUID, user_id: UUID) -> bool:
+async def can_store_question(connection: Connection, tenant_id: UUID, user_id: UUID) -> bool:
     """Whether the tenant still wants the model to be asked, and the user is still there; both until the transaction
     ends. The tenant is held first, as in `forget_open`."""
     for query, row_id in (
@@ -266,7 +266,7 @@ async def store_answer(
 
 async def store_failure(connection: Connection, tenant_id: UUID, asked: OpenMerchant, now: datetime) -> None:
     """It is asked again after a pause; after the last attempt it counts as not answered."""
-    state = MerchantState.UNANSWERED if asked.attempts >= MOST_ATTEMPTS else MerchantState.OPEN
+    state = MerchantState.UNANSWERED if asked.attempts >= MAX_ATTEMPTS else MerchantState.OPEN
     await connection.execute(
         "update tenant_merchants set state = %s, due_at = %s where tenant_id = %s and id = %s and state = 'OPEN'",
         [state, now + plan_pause(asked.attempts), tenant_id, asked.id],

@@ -44,7 +44,7 @@ STATEMENT_END = re.compile(r";[ \t]*(?:--[^\n]*)?(?:\n|$)")
 # everybody after it wait as well.
 LOCK_TIMEOUT = "1s"
 PAUSE_SECONDS = (0.5, 2.0)
-PATIENCE_SECONDS = 600.0
+WAIT_TIMEOUT_SECONDS = 600.0
 QUEUE_SECONDS = 0.1
 
 # A migration may take as long as it takes; a server's or a role's limits are meant for queries.
@@ -251,14 +251,14 @@ def _change_table(connection: Connection, change: Callable[[Connection, str], No
 
 def _patiently(apply: Callable[[], None], what: str) -> None:
     """Try again until the tables are free for a moment."""
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + WAIT_TIMEOUT_SECONDS
     while True:
         try:
             return apply()
         except (LockNotAvailable, DeadlockDetected) as error:
             if time.monotonic() >= end:
                 raise MigrationError(
-                    f"{what} found its tables in use for {PATIENCE_SECONDS:.0f} seconds."
+                    f"{what} found its tables in use for {WAIT_TIMEOUT_SECONDS:.0f} seconds."
                     " Look for long transactions in pg_stat_activity, then repeat."
                 ) from error
             log.info("migration.waits", migration=what, reason=type(error).__name__)

@@ -7,7 +7,7 @@ from psycopg import errors
 from kontor.domain.operator_details import AccessOwner, FetchAttempt, JobDetail, JobEvent
 from kontor.storage.database import Connection
 
-MOST_ATTEMPTS = 20
+MAX_ATTEMPTS = 20
 
 FIND_OWNER = """
     select u.tenant_id, u.pseudonym, u.is_active, a.has_credentials, a.lease_key, o.down_since
@@ -35,7 +35,7 @@ RETRY_JOB = """
 """
 
 
-class EqualJobError(Exception):
+class DuplicateJobError(Exception):
     """A job with the same name waits or is being run."""
 
 
@@ -46,7 +46,7 @@ async def find_owner(connection: Connection, user_id: UUID, access_id: str) -> A
 
 async def list_attempts(connection: Connection, user_id: UUID, access_id: str) -> list[FetchAttempt]:
     """Newest first."""
-    cursor = await connection.execute(LIST_ATTEMPTS, [user_id, access_id, MOST_ATTEMPTS])
+    cursor = await connection.execute(LIST_ATTEMPTS, [user_id, access_id, MAX_ATTEMPTS])
     return [FetchAttempt(*row) for row in await cursor.fetchall()]
 
 
@@ -54,14 +54,14 @@ async def find_job(connection: Connection, job_id: int) -> JobDetail | None:
     row = await (await connection.execute(FIND_JOB, [job_id])).fetchone()
     if row is None:
         return None
-    cursor = await connection.execute(LIST_EVENTS, [job_id, MOST_ATTEMPTS])
+    cursor = await connection.execute(LIST_EVENTS, [job_id, MAX_ATTEMPTS])
     events = [JobEvent(*event) for event in await cursor.fetchall()]
     return JobDetail(*[*row, events])
 
 
 async def retry_job(connection: Connection, job_id: int) -> bool:
-    """Queue a job that is held. False when it is not held; raises EqualJobError, which ends the transaction."""
+    """Queue a job that is held. False when it is not held; raises DuplicateJobError, which ends the transaction."""
     try:
         return (await connection.execute(RETRY_JOB, [job_id])).rowcount == 1
     except errors.UniqueViolation:
-        raise EqualJobError from None
+        raise DuplicateJobError from None

@@ -14,7 +14,7 @@ from kontor.domain.operators import LATE, RECENT, RefreshState
 from kontor.storage.database import Connection
 
 # Beyond this, how many accesses are failing tells an operator nothing more.
-MOST_FAILING = 10_000
+MAX_FAILING = 10_000
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 END = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -95,7 +95,7 @@ async def count_refreshes(connection: Connection, tenant_id: UUID | None, now: d
         "late": now - LATE,
         "lateness": LATE,
         "recent": RECENT,
-        "most": MOST_FAILING,
+        "most": MAX_FAILING,
     }
 
     async def read(query: str) -> list[Any]:

@@ -209,7 +209,7 @@ async def claim_lookups(connection: Connection, batch: int) -> list[Payment]:
     return claimed
 
 
-async def hasten_lookup(connection: Connection, user_id: UUID, payment_id: UUID, not_before: datetime) -> None:
+async def advance_lookup(connection: Connection, user_id: UUID, payment_id: UUID, not_before: datetime) -> None:
     """Somebody wants to know: ask as soon as it makes sense, instead of when it would be due. Not again and again."""
     await connection.execute(
         "update payments set next_lookup_at = %s where user_id = %s and id = %s and state = 'UNKNOWN'"

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 from kontor.domain.permissions import (
     KEPT_YEARS,
-    MOST_CALLERS,
+    MAX_CALLERS,
     Erased,
     Permission,
     PermissionChannel,
@@ -86,7 +86,7 @@ END = """
         from permissions where user_id = %(user)s and access_id = %(access)s and ended_at is null) as told
     where p.user_id = %(user)s and p.id = told.id returning p.id
 """
-TELL_AGAIN_SECONDS = 30  # after an attempt whose process has died
+REVOCATION_RETRY_SECONDS = 30  # after an attempt whose process has died
 CLAIM = """
     update permissions set told_at = now() where user_id = %s and id = %s and is_bank_told is null
         and ended_at is not null and (told_at is null or told_at < now() - make_interval(secs => %s))
@@ -156,7 +156,7 @@ async def open_permission(connection: Connection, user_id: UUID, new: NewPermiss
     channel = None if new.channel is None else str(new.channel)
     values: dict[str, Any] = {"user": user_id, "id": uuid4(), "access": new.access_id, "channel": channel}
     callers = [] if new.caller is None else [new.caller]
-    values |= {"purpose": new.purpose, "until": new.usable_until, "callers": callers, "most": MOST_CALLERS}
+    values |= {"purpose": new.purpose, "until": new.usable_until, "callers": callers, "most": MAX_CALLERS}
     await connection.execute(OPEN, values)
 
 
@@ -173,7 +173,7 @@ async def add_missing_of(connection: Connection, user_id: UUID, access_id: str) 
     await connection.execute(ADD_MISSING, [user_id, access_id])
 
 
-async def end_left_behind(connection: Connection, user_id: UUID) -> None:
+async def end_orphaned(connection: Connection, user_id: UUID) -> None:
     """In a transaction. A row that somebody holds is being ended, or opened anew."""
     cursor = await connection.execute(LOCK_LEFT_BEHIND, [user_id])
     found = [row[0] for row in await cursor.fetchall()]
@@ -201,7 +201,7 @@ async def end_permission(
 
 async def claim_revocation(connection: Connection, user_id: UUID, permission_id: UUID) -> Revocation | None:
     """None where the bank was told, or somebody is telling it just now."""
-    row = await (await connection.execute(CLAIM, [user_id, permission_id, TELL_AGAIN_SECONDS])).fetchone()
+    row = await (await connection.execute(CLAIM, [user_id, permission_id, REVOCATION_RETRY_SECONDS])).fetchone()
     return None if row is None else Revocation(*row)
 
 
@@ -210,7 +210,7 @@ async def finish_revocation(connection: Connection, user_id: UUID, permission_id
     await connection.execute(FINISH, [is_bank_told, user_id, permission_id])
 
 
-async def list_untold_of(connection: Connection, user_id: UUID) -> list[UUID]:
+async def list_pending_revocations_of(connection: Connection, user_id: UUID) -> list[UUID]:
     cursor = await connection.execute(
         "select id from permissions where user_id = %s and ended_at is not null and is_bank_told is null order by id",
         [user_id],
@@ -218,9 +218,9 @@ async def list_untold_of(connection: Connection, user_id: UUID) -> list[UUID]:
     return [row[0] for row in await cursor.fetchall()]
 
 
-async def list_untold(connection: Connection, limit: int) -> list[tuple[UUID, UUID]]:
+async def list_pending_revocations(connection: Connection, limit: int) -> list[tuple[UUID, UUID]]:
     """Users and their permissions whose bank nobody is telling just now."""
-    cursor = await connection.execute(LIST_UNTOLD, [TELL_AGAIN_SECONDS, limit])
+    cursor = await connection.execute(LIST_UNTOLD, [REVOCATION_RETRY_SECONDS, limit])
     return [(row[0], row[1]) for row in await cursor.fetchall()]
 
 
@@ -233,7 +233,7 @@ async def drop_permission(connection: Connection, user_id: UUID, access_id: str)
 
 async def note_use(connection: Connection, user_id: UUID, access_id: str | None, caller: str) -> bool:
     """A client has used the data of an access, or of all. False when a row was left, since somebody holds it."""
-    values = {"user": user_id, "access": access_id, "caller": caller, "most": MOST_CALLERS}
+    values = {"user": user_id, "access": access_id, "caller": caller, "most": MAX_CALLERS}
     row = await (await connection.execute(NOTE_USE, values)).fetchone()
     return row is not None and row[0]
 
@@ -243,7 +243,7 @@ async def note_fetch(connection: Connection, user_id: UUID, access_id: str, chan
     await connection.execute(NOTE_FETCH, [None if channel is None else str(channel), user_id, access_id])
 
 
-async def lock_over(connection: Connection, today: date) -> tuple[UUID, str] | None:
+async def lock_expired_permission(connection: Connection, today: date) -> tuple[UUID, str] | None:
     """An access whose permission has passed its last day. Binds the transaction to its user."""
     cursor = await connection.execute(
         "select a.user_id, a.id from all_permissions p"

@@ -14,7 +14,7 @@ from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, 
 from kontor.domain.schedules import StandingAction
 from kontor.domain.stored_products import StoredProduct
 from kontor.storage.contracts import delete_empty
-from kontor.storage.data_versions import raise_version
+from kontor.storage.data_versions import increment_version
 from kontor.storage.database import Connection, fetch_row, fetch_rows
 from kontor.storage.lock_order import Lock, note_lock
 from kontor.storage.removals import note_removed_products
@@ -109,7 +109,7 @@ async def upsert_product(
     cursor = await connection.execute(UPSERT, values)
     is_changed = cursor.rowcount == 1
     if is_changed:
-        await raise_version(connection, user_id)
+        await increment_version(connection, user_id)
     return is_changed
 
 
@@ -228,7 +228,7 @@ async def set_products_seen(
         SET_SEEN, {"user": user_id, "complete": list(complete), "seen": [*complete, *seen]}
     )
     if any(is_changed for (is_changed,) in await cursor.fetchall()):
-        await raise_version(connection, user_id)
+        await increment_version(connection, user_id)
 
 
 FIND_GAP = "select balance_gap from products where user_id = $1 and id = $2"
@@ -247,7 +247,7 @@ async def set_gap(connection: Connection, user_id: UUID, product_id: UUID, gap: 
         {"gap": None if gap is None else Jsonb(msgspec.to_builtins(gap)), "user": user_id, "id": product_id},
     )
     if cursor.rowcount:
-        await raise_version(connection, user_id)
+        await increment_version(connection, user_id)
 
 
 async def set_newer_balance(connection: Connection, user_id: UUID, product_id: UUID, product: Product) -> None:
@@ -267,7 +267,7 @@ async def set_newer_balance(connection: Connection, user_id: UUID, product_id: U
         },
     )
     if cursor.rowcount:
-        await raise_version(connection, user_id)
+        await increment_version(connection, user_id)
 
 
 async def delete_other_products(connection: Connection, user_id: UUID, access_id: str, kept: Sequence[UUID]) -> bool:
@@ -279,6 +279,6 @@ async def delete_other_products(connection: Connection, user_id: UUID, access_id
         [user_id, access_id, list(kept)],
     )
     if cursor.rowcount:
-        await raise_version(connection, user_id)
+        await increment_version(connection, user_id)
         await delete_empty(connection, user_id)
     return cursor.rowcount > 0

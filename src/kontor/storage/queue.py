@@ -40,7 +40,7 @@ async def enqueue_refreshes(connection: Connection, fetch_ids: list[UUID]) -> No
     )
 
 
-async def hasten_fetch(connection: Connection, fetch_id: UUID) -> None:
+async def requeue_fetch_as_requested(connection: Connection, fetch_id: UUID) -> None:
     """Somebody waits now for a fetch of background refresh. A worker that looks at it already need not be told."""
     await connection.execute(
         "delete from pgqueuer where dedupe_key = %s and status = 'queued'", [f"{FETCH} {fetch_id}"]

@@ -178,7 +178,7 @@ async def reschedule(connection: Connection, user_id: UUID, access_id: str, now:
     await connection.execute(RESCHEDULE, {"user": user_id, "access": access_id, "now": now, "next": next_at})
 
 
-async def hasten(connection: Connection, user_id: UUID, access_id: str, at: datetime) -> None:
+async def advance_refresh(connection: Connection, user_id: UUID, access_id: str, at: datetime) -> None:
     """Look at an access that is refreshed no later than at this time."""
     await connection.execute(
         "update accesses set next_refresh_at = least(next_refresh_at, %s)"

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from kontor.storage.data_versions import raise_version, take_version
+from kontor.storage.data_versions import increment_version, take_version
 from kontor.storage.database import Connection, fetch_rows
 
 MAX_FLIPS = 1000  # more than 90 days of an account that two accesses refresh in turn
@@ -41,7 +41,7 @@ FORGET_FLIPS = """
 """
 
 
-async def flip(connection: Connection, user_id: UUID, rows: Collection[tuple[UUID, UUID]]) -> None:
+async def toggle_visibility(connection: Connection, user_id: UUID, rows: Collection[tuple[UUID, UUID]]) -> None:
     """Hide those that are shown, and show those that are hidden."""
     if rows:
         values = {
@@ -53,7 +53,7 @@ async def flip(connection: Connection, user_id: UUID, rows: Collection[tuple[UUI
         }
         await connection.execute(FORGET_FLIPS, values)
         await connection.execute(FLIP.format(most=MAX_FLIPS), values)
-        await raise_version(connection, user_id)
+        await increment_version(connection, user_id)
 
 
 async def set_paired(connection: Connection, user_id: UUID, version: int) -> None:

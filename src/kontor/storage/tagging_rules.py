@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from kontor.domain.json_fields import JsonField
 from kontor.domain.tagging_rules import RuleConditions, Sign, TaggingRule
-from kontor.storage.database import Connection, fetch_rows, read_slowly
+from kontor.storage.database import Connection, fetch_rows, stream_rows
 from kontor.storage.json_rows import object_expression
 from kontor.storage.tags import ROW_COLUMNS, TAG_COLUMNS, TaggedRow, make_row
 
@@ -132,7 +132,7 @@ async def list_affected(
             "to": conditions.amount_to,
         },
     )
-    return [make_row(row) async for row in read_slowly(cursor)]
+    return [make_row(row) async for row in stream_rows(cursor)]
 
 
 EXAMPLES = """

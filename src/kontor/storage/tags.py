@@ -7,8 +7,8 @@ from uuid import UUID
 
 from kontor.domain.tags import TagSource, TransactionTags
 from kontor.domain.transactions import Transaction
-from kontor.storage.data_versions import lock_data, raise_version, take_version
-from kontor.storage.database import TURN_ROWS, Connection, fetch_nothing, fetch_row, fetch_rows, read_slowly
+from kontor.storage.data_versions import increment_version, lock_data, take_version
+from kontor.storage.database import TURN_ROWS, Connection, execute_statement, fetch_row, fetch_rows, stream_rows
 from kontor.storage.lock_order import Lock, note_lock
 from kontor.storage.row_documents import split_columns, write_document
 from kontor.storage.transactions import FIELDS
@@ -96,7 +96,7 @@ async def list_untagged(connection: Connection, user_id: UUID, before: int | Non
     cursor = await connection.execute(UNTAGGED, [user_id, before, user_id])
     return [
         TaggedRow(row[0], row[1], Transaction(*row[2:TAGS_FROM]), is_forgotten=row[TAGS_FROM])
-        async for row in read_slowly(cursor)
+        async for row in stream_rows(cursor)
     ]
 
 
@@ -121,9 +121,9 @@ async def insert_tags(
         for row, tags in new[first : first + TURN_ROWS]:
             alike.setdefault((row.product_id, id(tags)), (tags, []))[1].append(row.id)
         values = [(ids, product_id, *make_values(tags)) for (product_id, _), (tags, ids) in alike.items()]
-        await fetch_nothing(connection, INSERT_TAGS, [user_id, version, taken, write_document(NEW_NAMES, values)])
+        await execute_statement(connection, INSERT_TAGS, [user_id, version, taken, write_document(NEW_NAMES, values)])
     await update_tags(connection, user_id, version, [(row, tags) for row, tags in tagged if row.is_forgotten])
-    await raise_version(connection, user_id)
+    await increment_version(connection, user_id)
 
 
 UPDATE_TAGS = """
@@ -162,7 +162,7 @@ async def update_tags(
     versions = [await take_version(connection, user_id)] * len(VERSIONS.split(", "))
     cursor = await connection.execute(UPDATE_TAGS, [*versions, version, *columns, user_id])
     if cursor.rowcount:
-        await raise_version(connection, user_id)
+        await increment_version(connection, user_id)
 
 
 def make_values(tags: TransactionTags) -> tuple[object, ...]:
@@ -196,7 +196,7 @@ async def forget_tags(connection: Connection, user_id: UUID, product_id: UUID, i
         [user_id, product_id, list(ids)],
     )
     if cursor.rowcount:
-        await raise_version(connection, user_id)
+        await increment_version(connection, user_id)
 
 
 async def forget_own_transfers(
@@ -220,7 +220,7 @@ async def forget_own_transfers(
             [user_id, product_id, ids],
         )
         if cursor.rowcount:
-            await raise_version(connection, user_id)
+            await increment_version(connection, user_id)
 
 
 # State

@@ -16,7 +16,7 @@ RULE_COLUMNS = "id, category, conditions, label, is_active, own_category"
 USERS_TENANT = "(select tenant_id from users where id = %s)"
 
 
-async def raise_rules_version(connection: Connection, tenant_id: UUID) -> None:
+async def increment_rules_version(connection: Connection, tenant_id: UUID) -> None:
     """Before rules or categories are changed: others wait, and the tags of all users are out of date."""
     await connection.execute("update tenants set rules_version = rules_version + 1 where id = %s", [tenant_id])
 

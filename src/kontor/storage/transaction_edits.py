@@ -8,7 +8,7 @@ from psycopg.types.json import Jsonb
 
 from kontor.domain.annotations import UNCHANGED, Annotation
 from kontor.domain.transaction_edits import LISTED_EDITS, UNDO_DAYS, TransactionEdit, Undoing
-from kontor.storage.data_versions import raise_version, take_version
+from kontor.storage.data_versions import increment_version, take_version
 from kontor.storage.database import ALLOW_NESTED_LOOPS, AVOID_NESTED_LOOPS, Connection
 from kontor.storage.lock_order import Lock, note_lock
 from kontor.storage.user_binding import bind_transaction
@@ -182,7 +182,7 @@ async def undo_edit(connection: Connection, user_id: UUID, edit: TransactionEdit
     await connection.execute(RESTORE_ROWS, values)
     await connection.execute(ALLOW_NESTED_LOOPS)
     if rows:
-        await raise_version(connection, user_id)
+        await increment_version(connection, user_id)
     await connection.execute("delete from transaction_edits where user_id = %s and id = %s", [user_id, edit.id])
     return Undoing(len(rows), edit.count - len(rows))
 

@@ -14,8 +14,8 @@ from kontor.domain.searches import Window
 from kontor.domain.transactions import Transaction, find_day
 from kontor.storage.alerts import note_parts_removed
 from kontor.storage.clusters import is_clustered
-from kontor.storage.data_versions import raise_version, take_version
-from kontor.storage.database import TURN_ROWS, Connection, fetch_nothing, fetch_row, fetch_rows, read_slowly
+from kontor.storage.data_versions import increment_version, take_version
+from kontor.storage.database import TURN_ROWS, Connection, execute_statement, fetch_row, fetch_rows, stream_rows
 from kontor.storage.documents import find_writer
 from kontor.storage.json_rows import current_condition, fresh_expression
 from kontor.storage.lock_order import Lock, note_lock
@@ -78,7 +78,7 @@ async def load_transactions(
         " order by booked_on, ordinal",
         {"user": user_id, "product": product_id, "since": since},
     )
-    return [StoredTransaction(row[0], Transaction(*row[1:])) async for row in read_slowly(cursor)]
+    return [StoredTransaction(row[0], Transaction(*row[1:])) async for row in stream_rows(cursor)]
 
 
 LEDGERS = f"""
@@ -138,10 +138,10 @@ async def insert_transactions(
             names, rows = DOCUMENTED_NAMES, [(*row, writer.write(row)) for row in rows]
         document = write_document(names, rows)
         written_format = None if writer is None else writer.format
-        await fetch_nothing(connection, INSERT, [user_id, product_id, version, document, written_format])
+        await execute_statement(connection, INSERT, [user_id, product_id, version, document, written_format])
     if len(transactions) >= MANY_ROWS and not is_clustered(connection):
         await connection.execute("select analyze_new_transactions()")  # once in the life of a database
-    await raise_version(connection, user_id)
+    await increment_version(connection, user_id)
     return ids
 
 
@@ -218,7 +218,7 @@ async def update_transactions(
     )
     rows = [row async for result in cursor.results() for row in await result.fetchall()]
     if rows:
-        await raise_version(connection, user_id)
+        await increment_version(connection, user_id)
     if without_parts := [transaction_id for _, is_without, transaction_id in rows if is_without]:
         await note_parts_removed(connection, user_id, product_id, without_parts)
     return sum(is_shown for is_shown, _, _ in rows)
@@ -232,7 +232,7 @@ async def delete_transactions(connection: Connection, user_id: UUID, product_id:
         [user_id, product_id, list(ids)],
     )
     if cursor.rowcount:
-        await raise_version(connection, user_id)
+        await increment_version(connection, user_id)
 
 
 # Listing

@@ -120,7 +120,7 @@ async def replace_secrets(
 # Publishing
 
 
-async def lock_wanting(
+async def lock_subscribed_webhooks(
     connection: Connection, user_ids: list[UUID], types: list[str]
 ) -> list[tuple[UUID, UUID, tuple[str, ...], int]]:
     """Active webhooks that want any of the types, for users of their tenant: (webhook, user, types, last serial).

@@ -10,7 +10,7 @@ from kontor.webform.pages import Page, make_page, pages_of
 from kontor.webform.payment_actions import PAYMENT_ACTIONS
 from kontor.webform.submissions import Action, FormSubmission
 
-LONGEST_TAN = 64
+MAX_TAN_LENGTH = 64
 
 
 async def act(page: Page, submission: FormSubmission) -> Page | None:
@@ -60,7 +60,7 @@ async def _choose(submission: FormSubmission, kind: AnswerKind) -> Page | None:
 async def _submit_tan(submission: FormSubmission) -> Page | None:
     """A TAN is asked for with and without blanks in it; the bank wants it without."""
     tan = "".join(submission.value("tan").split())
-    if not tan or len(tan) > LONGEST_TAN:
+    if not tan or len(tan) > MAX_TAN_LENGTH:
         return make_page(submission.view, submission.texts, error=submission.texts("tan.missing"))
     authorisation = pages_of(submission.view).find_authorisation()
     seen = None if authorisation is None else authorisation.position.wrong_tans

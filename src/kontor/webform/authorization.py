@@ -15,11 +15,11 @@ from kontor.domain.secrets import Secret
 from kontor.pages.browser import (
     AnyRequest,
     Cookies,
+    check_csrf,
     find_address,
     make_token,
     read_form,
     read_query,
-    refuse_forged,
 )
 from kontor.pages.texts import Texts
 from kontor.services.bundle import Services
@@ -29,7 +29,7 @@ from kontor.webform.rendering import draw, see_other
 from kontor.webform.texts import choose_texts
 
 AUTHORIZE = "/auth/oauth2/authorize"
-MOST_FIELD_CHARACTERS = 1024
+MAX_FIELD_CHARACTERS = 1024
 
 
 class AuthorizationPages:
@@ -53,11 +53,11 @@ class AuthorizationPages:
         found = await self._find_request(request, texts)
         if not isinstance(found, AuthorizationRequest):
             return found
-        form = {name: values[0][:MOST_FIELD_CHARACTERS] for name, values in (await read_form(request)).items()}
+        form = {name: values[0][:MAX_FIELD_CHARACTERS] for name, values in (await read_form(request)).items()}
         cookie = self._cookies.read(request)
         if cookie is None:
             return self._draw_problem(texts, "expired", 400)
-        refuse_forged(request, cookie, form.get("token", ""), _step(found), self._settings.base_url)
+        check_csrf(request, cookie, form.get("token", ""), _step(found), self._settings.base_url)
         match form.get("action"):
             case "sign_in":
                 return await self._sign_in(request, texts, found, cookie, form)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 _LENGTH = 0x1F  # the lower bits of a length byte; the upper ones say how the data is encoded
 _HAS_CONTROL = 0x80
 _IS_ASCII = 0x40
-_MOST_CONTROL_BYTES = 10
+_MAX_CONTROL_BYTES = 10
 _FREE_TEXT = re.compile(r"CHLGUC.{5}(.*)CHLGTEXT", re.DOTALL)  # HHD 1.3 inside the text for the user
 
 
@@ -88,7 +88,7 @@ def _parse_start(text: str) -> tuple[_Element, str]:
     length, text = int(text[:2], 16), text[2:]
     control: list[int] = []
     if length & _HAS_CONTROL:
-        while len(control) < _MOST_CONTROL_BYTES:
+        while len(control) < _MAX_CONTROL_BYTES:
             control.append(int(text[:2], 16))
             text = text[2:]
             if not control[-1] & _HAS_CONTROL:

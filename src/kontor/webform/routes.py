@@ -13,7 +13,7 @@ from litestar.response.base import ASGIResponse
 
 from kontor.config import Settings
 from kontor.domain.clocks import BERLIN
-from kontor.domain.disturbances import is_disturbed
+from kontor.domain.disruptions import is_degraded
 from kontor.domain.providers import Provider
 from kontor.domain.redirects import FormStep, RedirectOutcome
 from kontor.domain.sca_machine import AnswerKind, ScaState
@@ -23,10 +23,10 @@ from kontor.pages.browser import (
     AnyRequest,
     BadRequestError,
     Cookies,
-    ForgedError,
+    CsrfError,
+    check_csrf,
     read_form,
     read_query,
-    refuse_forged,
     write_language,
 )
 from kontor.pages.formatting import format_date, format_time
@@ -35,7 +35,7 @@ from kontor.services.bundle import Services
 from kontor.services.redirects import FormView, PaymentFormView, SessionGoneError, StaleStepError
 from kontor.webform.actions import act
 from kontor.webform.authorization import AUTHORIZE, AuthorizationPages
-from kontor.webform.entered import EnteredNames
+from kontor.webform.login_inputs import EnteredNames
 from kontor.webform.pages import Page, display_name, make_page, pages_of
 from kontor.webform.payment_pages import write_payee_text
 from kontor.webform.rendering import (
@@ -94,7 +94,7 @@ def _make_route(form: "Form", method: str, path: str, name: str, handler: Handle
             return form.draw_notice(texts, "expired", RedirectOutcome.SESSION_EXPIRED, 410)
         except BadRequestError:
             return form.draw_notice(texts, "error", RedirectOutcome.ERROR, 400)
-        except ForgedError:
+        except CsrfError:
             return form.draw_notice(texts, "error", RedirectOutcome.ERROR, 403)
         except Exception:
             log.exception("webform.failed", operation=name)
@@ -151,7 +151,7 @@ class Form:
         if cookie is None:
             raise SessionGoneError
         step = form.get("step", [""])[0]
-        refuse_forged(request, cookie, form.get("token", [""])[0], step, self._settings.base_url)
+        check_csrf(request, cookie, form.get("token", [""])[0], step, self._settings.base_url)
         view, _ = await self._find(request)
         if view.session.step is FormStep.END:
             return see_other(STEP)
@@ -266,7 +266,7 @@ class Form:
             day, time = format_date(local.date(), texts.language), format_time(local, texts.language)
             return texts("credentials.down", day=day, time=time)
         rate = Decimal(found.successes) / found.fetches if found.fetches else Decimal(1)
-        return texts("credentials.disturbed") if is_disturbed(found.fetches, rate) else None
+        return texts("credentials.disturbed") if is_degraded(found.fetches, rate) else None
 
     async def _draw(
         self, view: FormView, page: Page, cookie: Secret, texts: Texts, query: str, status: int = 200

@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kontor.domain.disturbances import Disturbance
+from kontor.domain.disruptions import Disruption
 from kontor.domain.providers import Provider
 from kontor.pages.formatting import format_bank_code
 from kontor.pages.texts import Texts
 from kontor.services.banks import Providers
 
 SHOWN = 8
-LONGEST_QUERY = 100
+MAX_QUERY_LENGTH = 100
 # What most people look for, before they have typed anything.
 POPULAR = ("Sparkasse", "Volksbank", "ING", "DKB", "Commerzbank", "Deutsche Bank", "Postbank", "comdirect")
 
 
 async def search(providers: Providers, query: str, texts: Texts, *, is_demo: bool) -> dict[str, Any]:
-    query = query.strip()[:LONGEST_QUERY]
+    query = query.strip()[:MAX_QUERY_LENGTH]
     popular = ("Demo-Bank", *POPULAR) if is_demo else POPULAR
     if not query:
         return {"query": "", "banks": [], "summary": "", "popular": popular}
@@ -31,22 +31,22 @@ async def search(providers: Providers, query: str, texts: Texts, *, is_demo: boo
 
 async def show_banks(providers: Providers, found: Sequence[Provider], texts: Texts) -> list[dict[str, Any]]:
     """Each with a badge where it cannot be connected, or is not doing well."""
-    disturbances = await providers.list_disturbances([provider.id for provider in found])
+    disruptions = await providers.list_disruptions([provider.id for provider in found])
     return [
-        _show_bank(provider, texts, disturbances.get(provider.id), is_available=providers.can_connect(provider))
+        _show_bank(provider, texts, disruptions.get(provider.id), is_available=providers.can_connect(provider))
         for provider in found
     ]
 
 
 def _show_bank(
-    provider: Provider, texts: Texts, disturbance: Disturbance | None, *, is_available: bool
+    provider: Provider, texts: Texts, disruption: Disruption | None, *, is_available: bool
 ) -> dict[str, Any]:
     code = texts("provider.code", code=format_bank_code(provider.bank_code)) if provider.bank_code else None
     badge = None
     if not is_available:
         badge = texts("provider.unavailable_badge")
-    elif disturbance is not None:
-        badge = texts(f"provider.{disturbance}_badge")
+    elif disruption is not None:
+        badge = texts(f"provider.{disruption}_badge")
     return {
         "id": str(provider.id),
         "name": provider.name,

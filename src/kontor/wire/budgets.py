@@ -27,7 +27,7 @@ STATUSES = {
     BudgetStatus.EXCEEDED: "UEBERSCHRITTEN",
 }
 _MONTH = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])")
-_MOST_CATEGORIES = 500
+_MAX_CATEGORIES = 500
 
 Month = Annotated[
     str, Meta(title="Month", examples=["2026-11"], extra_json_schema={"pattern": "^20[0-4][0-9]-(0[1-9]|1[0-2])$"})
@@ -42,7 +42,7 @@ class NewBudget(msgspec.Struct):
         list[Annotated[str, Meta(max_length=64)]],
         Meta(
             min_length=1,
-            max_length=_MOST_CATEGORIES,
+            max_length=_MAX_CATEGORIES,
             description="system names of main categories, subcategories or own categories (trees 1 and 20)",
         ),
     ]

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, FREELANCER_CATEGORIES, INSURANCE_TYPES, Item
 from kontor.domain.exports import ExportRow
-from kontor.domain.spreadsheets import disarm
+from kontor.domain.spreadsheets import escape_formula
 from kontor.domain.stored_products import StoredProduct
 from kontor.services.statements import Exports, Owner, Span
 from kontor.wire.tag_views import UNTAGGED
@@ -102,20 +102,20 @@ def _make_cells(row: ExportRow, stored: StoredProduct, chosen: _Format) -> list[
         _find(FREELANCER_CATEGORIES, row.freelancer_category),
     )
     return [
-        disarm(stored.access_id),
-        disarm(stored.product.institution),
+        escape_formula(stored.access_id),
+        escape_formula(stored.product.institution),
         str(stored.id),
-        disarm(stored.product.name),
-        disarm(stored.product.iban),
+        escape_formula(stored.product.name),
+        escape_formula(stored.product.iban),
         str(row.id),
         chosen.show_day(row.day),
         chosen.show_day(row.value_day),
         chosen.show_number(row.amount),
         row.currency,
-        disarm(row.counterparty_name),
-        disarm(row.counterparty_iban),
-        disarm(row.purpose),
-        disarm(row.booking_text),
+        escape_formula(row.counterparty_name),
+        escape_formula(row.counterparty_iban),
+        escape_formula(row.purpose),
+        escape_formula(row.booking_text),
         chosen.show_truth(row.is_pending),
         category.system_name,
         category.name,
@@ -123,9 +123,9 @@ def _make_cells(row: ExportRow, stored: StoredProduct, chosen: _Format) -> list[
         main.name,
         chosen.show_number(row.confidence or 0.0),
         chosen.show_source(row.source),
-        *(text for item in tags for text in (item.system_name, disarm(item.name))),
-        disarm(row.note),
-        disarm(", ".join(row.keywords or ())),
+        *(text for item in tags for text in (item.system_name, escape_formula(item.name))),
+        escape_formula(row.note),
+        escape_formula(", ".join(row.keywords or ())),
         _show_parts(row, chosen),
     ]
 

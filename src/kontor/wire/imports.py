@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from kontor.domain.import_results import AccountResult, KeptImport
+from kontor.domain.import_results import AccountResult, ImportRecord
 from kontor.services.statements import Import, UnknownFormError
 from kontor.wire.products import Amount, present
 from kontor.wire.relations import Relation
@@ -101,7 +101,7 @@ def show_stored(imported: Import, urls: Urls) -> StoredImport:
     return StoredImport(imported.id, show_import(imported).konten, urls.import_relations(imported.id))
 
 
-def show_kept(kept: KeptImport, urls: Urls) -> StoredImport:
+def show_kept(kept: ImportRecord, urls: Urls) -> StoredImport:
     return StoredImport(kept.id, [_show_account(account) for account in kept.accounts], urls.import_relations(kept.id))
 
 

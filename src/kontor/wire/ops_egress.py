@@ -1,4 +1,4 @@
-"""The ledger of connections to other hosts, as operators see it."""
+"""Connections to other hosts, counted, as operators see them."""
 
 from datetime import date
 from typing import Annotated, Literal

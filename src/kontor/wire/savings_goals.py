@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from kontor.analysis.savings_goals import measure_goals
 from kontor.domain.budgets import MAX_PLANNED
-from kontor.domain.savings_goals import MOST_PRODUCTS, GoalProgress, GoalStatus
+from kontor.domain.savings_goals import MAX_PRODUCTS, GoalProgress, GoalStatus
 from kontor.domain.savings_goals import SavingsGoal as DomainGoal
 from kontor.services.analyses import Facts
 from kontor.wire.budgets import Name, Planned, find_amount_problems, find_name_problems, read_name, read_planned
@@ -27,7 +27,7 @@ class NewSavingsGoal(msgspec.Struct):
     zielbetrag: Planned
     zieldatum: date | None = None
     produkte: (
-        Annotated[list[UUID], Meta(max_length=MOST_PRODUCTS, description="products in euros, by id; none if absent")]
+        Annotated[list[UUID], Meta(max_length=MAX_PRODUCTS, description="products in euros, by id; none if absent")]
         | None
     ) = None
 

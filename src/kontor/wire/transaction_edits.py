@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.annotations import UNCHANGED, Annotation
 from kontor.domain.errors import InvalidError
-from kontor.domain.transaction_edits import MOST_ROWS, EditChange, TransactionEdit, Undoing
+from kontor.domain.transaction_edits import MAX_ROWS, EditChange, TransactionEdit, Undoing
 from kontor.domain.transaction_edits import EditPreview as FoundPreview
 from kontor.wire.encoding import encode_json, format_timestamp
 from kontor.wire.products import Amount
@@ -23,7 +23,7 @@ from kontor.wire.urls import Urls
 class NewEdit(msgspec.Struct):
     """Either `ids` or `filter` says which transactions, the other fields what they get."""
 
-    ids: Annotated[list[UUID], Meta(min_length=1, max_length=MOST_ROWS)] | UnsetType = UNSET
+    ids: Annotated[list[UUID], Meta(min_length=1, max_length=MAX_ROWS)] | UnsetType = UNSET
     filter: (
         Annotated[dict[str, str], Meta(description="filters of the list over all accounts, as in its query")]
         | UnsetType

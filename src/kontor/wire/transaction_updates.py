@@ -19,7 +19,7 @@ from kontor.domain.annotations import (
 )
 from kontor.domain.cleaning import clean_amount
 from kontor.domain.errors import InvalidError
-from kontor.domain.parts import MOST_PARTS, Part
+from kontor.domain.parts import MAX_PARTS, Part
 from kontor.wire.tags import ItemInput, ItemInputs
 
 # What a named item means: its category. The text is the path of the item in the request.
@@ -42,8 +42,7 @@ class TransactionUpdate(msgspec.Struct):
     notiz: Note | UnsetType | None = UNSET
     schlagworte: Keywords | UnsetType = UNSET
     teile: (
-        Annotated[list[NewPart], Meta(max_length=MOST_PARTS, description="two or more that add up, or none")]
-        | UnsetType
+        Annotated[list[NewPart], Meta(max_length=MAX_PARTS, description="two or more that add up, or none")] | UnsetType
     ) = UNSET
 
     def read_item(self) -> ItemInput | None:

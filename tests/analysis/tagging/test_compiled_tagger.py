@@ -21,10 +21,10 @@ import json, sys
 from pathlib import Path
 from kontor.analysis.tagging import NOBODY, load_tagger, taggers
 from kontor.wire.labelled_rows import read_labelled
-rows = [one.transaction for name in sys.argv[1:] for one in read_labelled(Path(name).read_bytes().splitlines())]
+rows = [row.transaction for name in sys.argv[1:] for row in read_labelled(Path(name).read_bytes().splitlines())]
 tagger = load_tagger()
 tags, reasons = tagger.tag(rows, NOBODY), [tagger.explain(row, NOBODY)[1] for row in rows[:200]]
-print(json.dumps([taggers.__file__, tags, [[reason.detail for reason in one] for one in reasons]]))
+print(json.dumps([taggers.__file__, tags, [[reason.detail for reason in evidence] for evidence in reasons]]))
 """
 
 

@@ -10,7 +10,7 @@ from kontor.analysis.tagging import load_tagger
 from kontor.analysis.tagging.calibrating import score_cell
 from kontor.analysis.tagging.category_models import (
     BITS,
-    MOST_GRAMS,
+    MAX_GRAMS,
     OFFSET,
     CategoryModel,
     hash_gram,
@@ -20,11 +20,11 @@ from kontor.analysis.tagging.category_models import (
 from kontor.analysis.tagging.versions import derive_version
 
 MODEL = files("kontor.analysis") / "data" / "model"
-MOST_BYTES = 5_000_000
+MAX_BYTES = 5_000_000
 
 
 def test_the_model_ships_below_its_limit():
-    assert sum(len(file.read_bytes()) for file in MODEL.iterdir()) < MOST_BYTES
+    assert sum(len(file.read_bytes()) for file in MODEL.iterdir()) < MAX_BYTES
     assert load_model() is not None
 
 
@@ -49,7 +49,7 @@ def test_lanes_of_a_big_number_add_up_as_single_weights_do():
 
 def test_even_the_longest_text_cannot_overflow_a_lane():
     grams = list_grams("wort " * 500, "zweck " * 500, True, "credit")
-    assert len(grams) <= MOST_GRAMS
+    assert len(grams) <= MAX_GRAMS
     model = CategoryModel(["A", "B"], 1.0, [0.0, 0.0], bytes([255, 0] * (1 << BITS)))
     first, second = model.score(grams, range(2))
     assert first == pytest.approx(-second * 127 / 128)

@@ -6,7 +6,7 @@ from tagging_rows import book, tag
 from kontor.analysis.tagging import NOBODY, load_tagger
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.lexicons import load_rules
-from kontor.analysis.tagging.persons import Acquaintances
+from kontor.analysis.tagging.persons import PersonClassifier
 from kontor.analysis.tagging.stems import Stems
 from kontor.analysis.trees import find_tree, list_items
 
@@ -149,7 +149,7 @@ def test_a_trade_that_begins_a_purpose_is_no_surname():
     assert max(reason.weight for reason in evidence if reason.text == "schornsteinfeger") > 5
 
 
-PERSONS = Acquaintances(load_rules(), frozenset({"n ergie"}))
+PERSONS = PersonClassifier(load_rules(), frozenset({"n ergie"}))
 
 
 @pytest.mark.parametrize(

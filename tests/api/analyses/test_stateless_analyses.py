@@ -60,7 +60,7 @@ def test_only_what_is_asked_for_comes_back_and_can_be_explained(caller):
     assert all(contract["details"]["evidence"] for contract in found["contracts"])
 
 
-def test_nothing_comes_of_nothing(caller):
+def test_no_transactions_give_empty_analyses(caller):
     found = caller.post(URL, {"analyses": ALL, "transactions": []}).json()
     assert found == {name: {} if name in ("disposable-money", "affordability", "credit-check") else [] for name in ALL}
 

@@ -40,7 +40,7 @@ def test_lists_and_sums_find_an_own_category_by_its_name_and_id(account, pets, k
     assert (preview.status_code, preview.json()["anzahl"]) == (200, 2)
 
 
-def test_its_basis_finds_it_too(account, pets):
+def test_the_filter_for_the_base_category_finds_own_categories(account, pets):
     assert {row["betrag"] for row in account.list(category="RECREATION")} == {-23.45, -900}
     [found] = account.customer.read(ALL + "/summe", params={"category": "RECREATION_PETS"})
     assert found["ausgaben"] == -123.45

@@ -56,7 +56,7 @@ def test_amounts_come_back_with_two_decimals(caller, amount):
     assert f'"betrag":{float(amount):.2f}' in answer.text
 
 
-def test_nothing_comes_of_nothing(caller):
+def test_no_transactions_give_no_tags(caller):
     assert caller.post(URL, []).json() == []
 
 

@@ -10,7 +10,7 @@ from catalogue_view import EVERYTHING
 
 from kontor.connectors.catalogue import DEMO_PROVIDER, draw_logo, find_logo, logo_for
 from kontor.connectors.catalogue.logos import colour, contrast_with_white, group_slug, monogram
-from kontor.connectors.catalogue.svg import LARGEST_SVG, UnsafeSvgError, sanitise_svg
+from kontor.connectors.catalogue.svg import MAX_SVG, UnsafeSvgError, sanitise_svg
 
 PROVIDERS = EVERYTHING.list()
 # One of each group, and some of those that belong to none: they differ in name only.
@@ -98,7 +98,7 @@ def test_an_unsafe_file_gives_way_to_the_next_and_at_last_to_the_monogram(tmp_pa
     assert b"circle" in logo_for(SPARKASSE, tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"no svg", b"\x89PNG\r\n\x1a\n", b"\xff\xfe<\x00", b" " * (LARGEST_SVG + 1)])
+@pytest.mark.parametrize("content", [b"", b"no svg", b"\x89PNG\r\n\x1a\n", b"\xff\xfe<\x00", b" " * (MAX_SVG + 1)])
 def test_files_that_are_no_svg_fall_back_to_the_monogram(tmp_path, content):
     (tmp_path / "37050198.svg").write_bytes(content)
     assert logo_for(SPARKASSE, tmp_path) == draw_logo(SPARKASSE)
@@ -160,7 +160,7 @@ NASTY = {
     "unclosed": b'<svg xmlns="http://www.w3.org/2000/svg"><path>',
     "too deep": svg("<g>" * 40 + "</g>" * 40),
     "too many": svg("<path/>" * 3_000),
-    "too large": svg("<!--" + "x" * LARGEST_SVG + "-->"),
+    "too large": svg("<!--" + "x" * MAX_SVG + "-->"),
     "another encoding": svg("<script/>").decode().encode("utf-16"),
     "encoding that lies": b'<?xml version="1.0" encoding="utf-7"?>' + svg("+ADw-script/+AD4-") + b"+",
 }

@@ -9,7 +9,7 @@ from typing import Any
 from scenarios import CONFIRMS, login, tan
 
 from kontor.connectors.base import AcceptPayees, Answer, Cancel, ChooseMedium, ChooseMethod, FailureKind, Poll, Returned
-from kontor.connectors.demo.payees import TEST_IBANS, Conduct
+from kontor.connectors.demo.payees import TEST_IBANS, PayeeScenario
 from kontor.connectors.demo.people import person_for
 from kontor.domain.payments import Order, PayeeMatch, PaymentOutcome
 
@@ -47,8 +47,8 @@ def order(amount: str = "12.34", iban: str = "DE89370400440532013000", **facts: 
     return Order("Erika Muster", iban, Decimal(amount), purpose="Rechnung 4711", **facts)
 
 
-def find_test_iban(conduct: Conduct) -> str:
-    return next(iban for iban, candidate in TEST_IBANS.items() if candidate is conduct)
+def find_test_iban(scenario: PayeeScenario) -> str:
+    return next(iban for iban, candidate in TEST_IBANS.items() if candidate is scenario)
 
 
 def demo(name: str, *answers: Answer, title: str | None = None, **facts: Any) -> PaymentScenario:
@@ -71,7 +71,7 @@ def xs2a(name: str, *answers: Answer, **facts: Any) -> PaymentScenario:
 SMALL = "test_bank_message"  # pays like anybody, and has few rows to fetch
 MOCK = (tan("24"),)
 ACCEPTED = (AcceptPayees(), *MOCK)
-TO_NOBODY = (order(iban=find_test_iban(Conduct.REFUSES)),)
+TO_NOBODY = (order(iban=find_test_iban(PayeeScenario.REFUSES)),)
 REJECTED = {"booked": PaymentOutcome.REJECTED}
 PAYMENTS = {
     "demo": (
@@ -151,7 +151,7 @@ PAYMENTS = {
             SMALL,
             title="no instant",
             ends=FailureKind.NOT_SUPPORTED,
-            orders=(order(iban=find_test_iban(Conduct.HAS_NO_INSTANT)),),
+            orders=(order(iban=find_test_iban(PayeeScenario.HAS_NO_INSTANT)),),
             facts={"is_instant": True},
         ),
         failing("test_reference", title="reference account only", ends=FailureKind.REJECTED),
@@ -164,7 +164,7 @@ PAYMENTS = {
             *MOCK,
             title="answer lost after booking",
             ends=FailureKind.UNREACHABLE,
-            orders=(order(iban=find_test_iban(Conduct.DIES_AFTER_BOOKING)),),
+            orders=(order(iban=find_test_iban(PayeeScenario.DIES_AFTER_BOOKING)),),
             booked=PaymentOutcome.EXECUTED,
             is_outcome_unknown=True,
         ),
@@ -173,7 +173,7 @@ PAYMENTS = {
             *MOCK,
             title="order lost",
             ends=FailureKind.UNREACHABLE,
-            orders=(order(iban=find_test_iban(Conduct.DIES_BEFORE_BOOKING)),),
+            orders=(order(iban=find_test_iban(PayeeScenario.DIES_BEFORE_BOOKING)),),
             is_outcome_unknown=True,
         ),
     ),
@@ -220,7 +220,7 @@ PAYMENTS = {
             SMALL,
             title="no instant",
             ends=FailureKind.NOT_SUPPORTED,
-            orders=(order(iban=find_test_iban(Conduct.HAS_NO_INSTANT)),),
+            orders=(order(iban=find_test_iban(PayeeScenario.HAS_NO_INSTANT)),),
             facts={"is_instant": True},
             is_refused_early=True,
             **REJECTED,
@@ -241,7 +241,7 @@ PAYMENTS = {
             *MOCK,
             title="answer lost after booking",
             ends=FailureKind.UNREACHABLE,
-            orders=(order(iban=find_test_iban(Conduct.DIES_AFTER_BOOKING)),),
+            orders=(order(iban=find_test_iban(PayeeScenario.DIES_AFTER_BOOKING)),),
             is_outcome_unknown=True,
         ),
         xs2a(
@@ -249,7 +249,7 @@ PAYMENTS = {
             *MOCK,
             title="order lost",
             ends=FailureKind.UNREACHABLE,
-            orders=(order(iban=find_test_iban(Conduct.DIES_BEFORE_BOOKING)),),
+            orders=(order(iban=find_test_iban(PayeeScenario.DIES_BEFORE_BOOKING)),),
             booked=PaymentOutcome.NEVER,
             is_outcome_unknown=True,
         ),

@@ -31,7 +31,7 @@ from kontor.connectors.base import (
 from kontor.connectors.demo import DemoConnector
 from kontor.connectors.demo.connector import CHANNEL
 from kontor.connectors.demo.memory import find_owner
-from kontor.connectors.demo.payees import TEST_IBANS, Conduct
+from kontor.connectors.demo.payees import TEST_IBANS, PayeeScenario
 from kontor.connectors.demo.people import Account, person_for
 from kontor.domain.payments import Order, PayeeResult, PaymentOutcome
 from kontor.domain.products import Product
@@ -45,8 +45,8 @@ OUTSIDE = "DE89370400440532013000"
 PROVIDER = Provider(UUID(int=0), "Demobank", "demo", (), ())
 
 
-def find_iban(conduct: Conduct) -> str:
-    return next(iban for iban, candidate in TEST_IBANS.items() if candidate is conduct)
+def find_iban(scenario: PayeeScenario) -> str:
+    return next(iban for iban, candidate in TEST_IBANS.items() if candidate is scenario)
 
 
 def make_order(

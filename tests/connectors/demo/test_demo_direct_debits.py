@@ -8,7 +8,7 @@ import pytest
 from demo_payer import TODAY, Payer, find_iban, make_order
 
 from kontor.connectors.base import Failed, FailureKind, NeedTan, Pay
-from kontor.connectors.demo.payees import Conduct
+from kontor.connectors.demo.payees import PayeeScenario
 from kontor.connectors.job_state import deserialize_job, serialize_job
 from kontor.domain.mandates import DebitForm, DebitInstruction, DebitScheme, Mandate, SequenceType
 from kontor.domain.payments import PaymentOutcome
@@ -92,16 +92,16 @@ def test_an_account_that_cannot_collect_is_refused(payer):
     assert failed.kind is FailureKind.NOT_SUPPORTED
 
 
-@pytest.mark.parametrize("conduct", [Conduct.REFUSES, Conduct.IS_CLOSED])
-def test_a_debtors_bank_that_refuses_is_spoken_of_as_such(payer, conduct):
-    failed = collect(payer, make_order("10.00", find_iban(conduct)))
+@pytest.mark.parametrize("scenario", [PayeeScenario.REFUSES, PayeeScenario.IS_CLOSED])
+def test_a_debtors_bank_that_refuses_is_spoken_of_as_such(payer, scenario):
+    failed = collect(payer, make_order("10.00", find_iban(scenario)))
     assert isinstance(failed, Failed)
     assert "Zahlungspflichtigen" in (failed.detail or "")
 
 
 def test_a_lost_answer_is_an_unknown_outcome_that_the_bank_knows(payer):
     payment_id = uuid4()
-    failed = collect(payer, make_order("10.00", find_iban(Conduct.DIES_AFTER_BOOKING)), payment_id=payment_id)
+    failed = collect(payer, make_order("10.00", find_iban(PayeeScenario.DIES_AFTER_BOOKING)), payment_id=payment_id)
     assert failed.is_outcome_unknown
     assert payer.look_up(payment_id) == (PaymentOutcome.ACCEPTED, None)
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from demo_payer import Payer, find_iban, make_order
 
-from kontor.connectors.demo.payees import TEST_IBANS, Conduct, compare_names
+from kontor.connectors.demo.payees import TEST_IBANS, PayeeScenario, compare_names
 from kontor.domain.payments import PayeeMatch, PayeeResult
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "demo-bank.md"
@@ -54,8 +54,13 @@ def test_payees_of_the_bank_itself_are_compared_with_their_holders(settings):
 
 def test_logins_and_ibans_can_ask_for_any_result(settings):
     orders = [
-        make_order(iban=find_iban(conduct))
-        for conduct in (Conduct.NAME_IS_CLOSE, Conduct.NAME_IS_OTHER, Conduct.NAME_IS_UNKNOWN, Conduct.REFUSES)
+        make_order(iban=find_iban(scenario))
+        for scenario in (
+            PayeeScenario.NAME_IS_CLOSE,
+            PayeeScenario.NAME_IS_OTHER,
+            PayeeScenario.NAME_IS_UNKNOWN,
+            PayeeScenario.REFUSES,
+        )
     ]
     orders.append(make_order(iban="BR1500000000000010932840814P2"))
     close = PayeeResult(CLOSE, "Erika Maria Muster")

@@ -10,7 +10,7 @@ from hypothesis import settings as sizes
 from hypothesis import strategies as st
 
 from kontor.connectors.base import Done, Failed, FailureKind
-from kontor.connectors.demo.payees import Conduct
+from kontor.connectors.demo.payees import PayeeScenario
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.transactions import find_day
 
@@ -19,9 +19,9 @@ PAYEES = (
     "savings",
     "other",
     "self",
-    Conduct.REFUSES,
-    Conduct.DIES_AFTER_BOOKING,
-    Conduct.DIES_BEFORE_BOOKING,
+    PayeeScenario.REFUSES,
+    PayeeScenario.DIES_AFTER_BOOKING,
+    PayeeScenario.DIES_BEFORE_BOOKING,
 )
 CENTS = st.one_of(st.integers(1, 200_00), st.integers(1, 6_000_00))
 ORDERS = st.lists(st.tuples(st.sampled_from(PAYEES), CENTS), min_size=1, max_size=3)
@@ -64,16 +64,16 @@ class Life:
         end = payer.pay(*made, payment_id=payment_id, execution_date=day if days else None)
         self.known.append((number, payment_id))
         payees, total = [payee for payee, _ in orders], sum(order.amount for order in made)
-        if Conduct.DIES_BEFORE_BOOKING in payees:
+        if PayeeScenario.DIES_BEFORE_BOOKING in payees:
             assert end.is_outcome_unknown
             outcome = PaymentOutcome.NEVER
-        elif Conduct.REFUSES in payees or total > funds:
+        elif PayeeScenario.REFUSES in payees or total > funds:
             outcome = PaymentOutcome.REJECTED
-            if Conduct.DIES_AFTER_BOOKING not in payees:
-                assert end.kind is (FailureKind.REJECTED if Conduct.REFUSES in payees else FailureKind.NO_FUNDS)
+            if PayeeScenario.DIES_AFTER_BOOKING not in payees:
+                assert end.kind is (FailureKind.REJECTED if PayeeScenario.REFUSES in payees else FailureKind.NO_FUNDS)
         else:
             outcome = PaymentOutcome.ACCEPTED if days else PaymentOutcome.EXECUTED
-            assert (isinstance(end, Failed) and end.is_outcome_unknown) == (Conduct.DIES_AFTER_BOOKING in payees)
+            assert (isinstance(end, Failed) and end.is_outcome_unknown) == (PayeeScenario.DIES_AFTER_BOOKING in payees)
             self.moves.append((number, payer.main.key, day, -total))
             for (payee, _), order in zip(orders, made, strict=True):
                 if payee in ("savings", "self", "other"):

@@ -10,7 +10,7 @@ from demo_payer import Payer, find_iban, make_order
 
 from kontor.connectors.base import Done, Failed, FailureKind, Paid, Tan
 from kontor.connectors.demo import paying
-from kontor.connectors.demo.payees import Conduct
+from kontor.connectors.demo.payees import PayeeScenario
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.secrets import Secret
 from kontor.storage import demo_bank_payments
@@ -25,16 +25,16 @@ def payer(settings):
 
 
 @pytest.fixture
-def naps(monkeypatch):
+def recorded_sleeps(monkeypatch):
     """What the bank does while it is slow; it really does not wait."""
     calls = []
     monkeypatch.setattr(paying.time, "sleep", lambda seconds: [call(seconds) for call in calls])
     return calls
 
 
-@pytest.mark.parametrize("conduct", [Conduct.REFUSES, Conduct.IS_CLOSED])
-def test_a_rejected_payee_is_told_in_german_and_remembered(payer, owner, conduct):
-    payment_id, order = uuid4(), make_order(iban=find_iban(conduct))
+@pytest.mark.parametrize("scenario", [PayeeScenario.REFUSES, PayeeScenario.IS_CLOSED])
+def test_a_rejected_payee_is_told_in_german_and_remembered(payer, owner, scenario):
+    payment_id, order = uuid4(), make_order(iban=find_iban(scenario))
     failed = payer.pay(order, payment_id=payment_id)
     assert (failed.kind, failed.is_outcome_unknown) == (FailureKind.REJECTED, False)
     assert "Empfänger" in failed.detail
@@ -54,40 +54,40 @@ def test_a_failing_login_is_rejected_after_the_tan_whatever_it_pays(payer):
     assert failing.read_moved() == {}
 
 
-def test_a_bank_that_answers_late_has_booked_already(payer, naps):
+def test_a_bank_that_answers_late_has_booked_already(payer, recorded_sleeps):
     payment_id, seen = uuid4(), []
-    naps.append(lambda seconds: seen.append((seconds, payer.look_up(payment_id)[0])))
-    assert payer.pay(make_order(iban=find_iban(Conduct.ANSWERS_LATE)), payment_id=payment_id) == EXECUTED
+    recorded_sleeps.append(lambda seconds: seen.append((seconds, payer.look_up(payment_id)[0])))
+    assert payer.pay(make_order(iban=find_iban(PayeeScenario.ANSWERS_LATE)), payment_id=payment_id) == EXECUTED
     assert seen == [(7, PaymentOutcome.EXECUTED)]
 
 
 def test_a_bank_that_dies_after_booking_has_moved_the_money(payer):
-    payment_id, order = uuid4(), make_order(iban=find_iban(Conduct.DIES_AFTER_BOOKING))
+    payment_id, order = uuid4(), make_order(iban=find_iban(PayeeScenario.DIES_AFTER_BOOKING))
     assert payer.pay(order, payment_id=payment_id) == LOST
     assert payer.look_up(payment_id) == (PaymentOutcome.EXECUTED, None)
     assert payer.read_moved() == {payer.main.key: Decimal("-10.00")}
 
 
 def test_a_bank_that_dies_before_booking_has_not_and_never_will(payer, owner):
-    payment_id, order = uuid4(), make_order(iban=find_iban(Conduct.DIES_BEFORE_BOOKING))
+    payment_id, order = uuid4(), make_order(iban=find_iban(PayeeScenario.DIES_BEFORE_BOOKING))
     assert payer.pay(order, payment_id=payment_id) == LOST
     assert payer.look_up(payment_id) == (PaymentOutcome.NEVER, None)
     assert payer.read_moved() == {}
     assert payer.list_events(owner, payment_id) == ["BURIED"]
 
 
-def test_an_order_held_up_on_its_way_is_refused_once_somebody_asked_for_it(payer, naps, owner):
+def test_an_order_held_up_on_its_way_is_refused_once_somebody_asked_for_it(payer, recorded_sleeps, owner):
     payment_id = uuid4()
-    naps.append(lambda seconds: payer.look_up(payment_id))
-    late = payer.pay(make_order(iban=find_iban(Conduct.IS_HELD_UP)), payment_id=payment_id)
+    recorded_sleeps.append(lambda seconds: payer.look_up(payment_id))
+    late = payer.pay(make_order(iban=find_iban(PayeeScenario.IS_HELD_UP)), payment_id=payment_id)
     assert (late.kind, late.is_outcome_unknown) == (FailureKind.REJECTED, False)
     assert payer.look_up(payment_id) == (PaymentOutcome.NEVER, None)
     assert payer.read_moved() == {}
     assert payer.list_events(owner, payment_id) == ["BURIED", "REFUSED", "LOOKED_UP"]
 
 
-def test_an_order_held_up_on_its_way_arrives_if_nobody_asked(payer, naps):
-    assert payer.pay(make_order(iban=find_iban(Conduct.IS_HELD_UP))) == EXECUTED
+def test_an_order_held_up_on_its_way_arrives_if_nobody_asked(payer, recorded_sleeps):
+    assert payer.pay(make_order(iban=find_iban(PayeeScenario.IS_HELD_UP))) == EXECUTED
     assert payer.read_moved() == {payer.main.key: Decimal("-10.00")}
 
 

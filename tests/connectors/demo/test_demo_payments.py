@@ -10,7 +10,7 @@ import pytest
 from demo_payer import OUTSIDE, TODAY, Payer, find_iban, make_order
 
 from kontor.connectors.base import Done, Failed, FailureKind, NeedPayeeDecision, NeedTan, Paid, Pay, Tan
-from kontor.connectors.demo.payees import Conduct
+from kontor.connectors.demo.payees import PayeeScenario
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.secrets import Secret
 from kontor.domain.transactions import clean_transaction, find_day
@@ -97,7 +97,7 @@ def test_a_bulk_is_one_debit_and_a_credit_for_each_payee(payer):
 
 
 def test_one_rejected_payee_rejects_the_whole_bulk(payer):
-    failed = payer.pay(make_order(), make_order(iban=find_iban(Conduct.REFUSES)))
+    failed = payer.pay(make_order(), make_order(iban=find_iban(PayeeScenario.REFUSES)))
     assert failed.kind is FailureKind.REJECTED
     assert payer.read_moved() == {}
 
@@ -266,7 +266,7 @@ def test_the_tan_generator_shows_payee_and_amount(settings):
 
 
 def test_the_bank_asks_about_a_payee_before_it_asks_for_a_tan(payer):
-    order = make_order(iban=find_iban(Conduct.NAME_IS_OTHER))
+    order = make_order(iban=find_iban(PayeeScenario.NAME_IS_OTHER))
     assert isinstance(payer.begin(Pay(uuid4(), payer.main.key, (order,))), NeedPayeeDecision)
     assert payer.begin(Pay(uuid4(), payer.main.key, (order,), is_payee_accepted=True)).methods[0].name == "mockTAN"
     assert payer.pay(order, is_payee_accepted=False) == EXECUTED

@@ -26,10 +26,10 @@ from kontor.connectors.base import (
     Progress,
 )
 from kontor.connectors.demo.memory import find_owner
-from kontor.connectors.demo.payees import Conduct
+from kontor.connectors.demo.payees import PayeeScenario
 from kontor.connectors.demo.people.banking_days import is_banking_day, move_to_banking_day
 from kontor.connectors.demo.standing_orders import find_active, list_executions
-from kontor.domain.demo_books import StandingNote
+from kontor.domain.demo_books import StandingOrderAction
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 from kontor.domain.transactions import find_day
@@ -78,17 +78,17 @@ def test_a_bank_that_pays_twice_makes_two_of_a_repeated_creation_and_repeats_a_c
     payer = Payer(settings.database_url)
     bank = DemoBankMemory(settings.database_url, "https://bank.example/confirm", pays_twice=True)
     owner = find_owner(payer.login, payer.context)
-    note = StandingNote(uuid4(), payer.main.key, "DA1", StandingAction.CREATE, RENT, MONTHLY, TODAY)
+    note = StandingOrderAction(uuid4(), payer.main.key, "DA1", StandingAction.CREATE, RENT, MONTHLY, TODAY)
     payment_id, second = uuid4(), uuid4()
     changed = replace(note, payment_id=payment_id, action=StandingAction.CHANGE, order=replace(RENT, amount=Decimal(7)))
     deleted = replace(note, payment_id=second, action=StandingAction.DELETE)
     outcomes = [bank.note_standing(owner, ordered).outcome for ordered in (note, note, changed, changed)]
     assert outcomes == [PaymentOutcome.EXECUTED] * 4
-    active = find_active(bank.list_standing_notes(owner))
+    active = find_active(bank.list_standing_order_actions(owner))
     assert sorted((found.name == "DA1", found.order.amount) for found in active) == [(False, 100), (True, 7)]
     outcomes = [bank.note_standing(owner, ordered).outcome for ordered in (deleted, deleted)]
     assert outcomes == [PaymentOutcome.EXECUTED, PaymentOutcome.REJECTED]
-    assert [found.name == "DA1" for found in find_active(bank.list_standing_notes(owner))] == [False]
+    assert [found.name == "DA1" for found in find_active(bank.list_standing_order_actions(owner))] == [False]
 
 
 def test_it_is_executed_on_its_days_and_once_each(payer):
@@ -136,11 +136,14 @@ def test_the_same_order_twice_is_one_standing_order(payer):
 
 
 @pytest.mark.parametrize(
-    ("conduct", "outcome", "count"),
-    [(Conduct.DIES_AFTER_BOOKING, PaymentOutcome.EXECUTED, 1), (Conduct.DIES_BEFORE_BOOKING, PaymentOutcome.NEVER, 0)],
+    ("scenario", "outcome", "count"),
+    [
+        (PayeeScenario.DIES_AFTER_BOOKING, PaymentOutcome.EXECUTED, 1),
+        (PayeeScenario.DIES_BEFORE_BOOKING, PaymentOutcome.NEVER, 0),
+    ],
 )
-def test_a_lost_answer_is_looked_up_and_nothing_is_ordered_again(payer, conduct, outcome, count):
-    order = replace(RENT, iban=find_iban(conduct))
+def test_a_lost_answer_is_looked_up_and_nothing_is_ordered_again(payer, scenario, outcome, count):
+    order = replace(RENT, iban=find_iban(scenario))
     job = Pay(uuid4(), payer.main.key, (order,), standing=StandingInstruction(StandingAction.CREATE, MONTHLY))
     lost = create(payer, order, payment_id=job.payment_id)
     assert lost.is_outcome_unknown
@@ -199,7 +202,7 @@ def test_every_execution_is_booked_on_the_next_banking_day_and_none_comes_twice(
     start, notes = date(2026, 1, 1), []
     for name, action, period, first, days in drawn:
         start += timedelta(days=days)
-        notes.append(StandingNote(uuid4(), "giro", name, action, RENT, Schedule(period, first), start))
+        notes.append(StandingOrderAction(uuid4(), "giro", name, action, RENT, Schedule(period, first), start))
     due = list_executions(notes, today)
     assert len({(note.name, day) for note, day in due}) == len(due)
     for note, day in due:

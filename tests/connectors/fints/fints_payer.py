@@ -29,7 +29,7 @@ from kontor.connectors.base import (
     Step,
     Tan,
 )
-from kontor.connectors.demo.payees import TEST_IBANS, Conduct
+from kontor.connectors.demo.payees import TEST_IBANS, PayeeScenario
 from kontor.connectors.demo.people import person_for
 from kontor.connectors.fints import FintsBank, FintsConnector
 from kontor.connectors.fints.transport import HttpTransport
@@ -53,8 +53,8 @@ def order(amount: str = "12.34", iban: str = FRIEND, **facts: Any) -> Order:
     return Order("Erika Muster", iban, Decimal(amount), purpose="Rechnung 4711", **facts)
 
 
-def to(conduct: Conduct, **facts: Any) -> Order:
-    return order(iban=next(iban for iban, candidate in TEST_IBANS.items() if candidate is conduct), **facts)
+def to(scenario: PayeeScenario, **facts: Any) -> Order:
+    return order(iban=next(iban for iban, candidate in TEST_IBANS.items() if candidate is scenario), **facts)
 
 
 @dataclass

@@ -15,7 +15,7 @@ from kontor.demobank.certificates import ensure_certificates
 from kontor.demobank.fints import FintsBank
 from kontor.demobank.fints.segments import Segment, parse_segments, write_segments
 
-Conduct = Callable[[Any, bytes, bytes], None]  # handler, question, right answer
+Handling = Callable[[Any, bytes, bytes], None]  # handler, question, right answer
 
 
 @dataclass
@@ -23,7 +23,7 @@ class ScriptedBank:
     url: str
     authority: Path
     bank: FintsBank
-    conduct: Conduct | None = None
+    handle: Handling | None = None
     messages: int = 0
 
 
@@ -52,17 +52,17 @@ def say(handler: Any, body: bytes, status: int = 200, **headers: str) -> None:
     handler.wfile.write(body)
 
 
-def send(answer: Callable[[bytes], bytes], when: str | None = None) -> Conduct:
+def send(answer: Callable[[bytes], bytes], when: str | None = None) -> Handling:
     """Another answer to each message, or to those with this segment."""
 
-    def conduct(handler: Any, question: bytes, right: bytes) -> None:
+    def handle(handler: Any, question: bytes, right: bytes) -> None:
         is_meant = when is None or any(segment.code == when for segment in open_message(question))
         say(handler, base64.b64encode(answer(right) if is_meant else right))
 
-    return conduct
+    return handle
 
 
-def serve_bytes(body: bytes, status: int = 200, **headers: str) -> Conduct:
+def serve_bytes(body: bytes, status: int = 200, **headers: str) -> Handling:
     return lambda handler, question, right: say(handler, body, status, **headers)
 
 
@@ -90,10 +90,10 @@ def running_scripted_bank(folder: Path, bank: FintsBank) -> Iterator[ScriptedBan
             question = base64.b64decode(self.rfile.read(int(self.headers["Content-Length"])))
             script.messages += 1
             right = script.bank.answer(question)
-            if script.conduct is None:
+            if script.handle is None:
                 say(self, base64.b64encode(right))
             else:
-                script.conduct(self, question, right)
+                script.handle(self, question, right)
 
         def log_message(self, *_: Any) -> None:
             pass

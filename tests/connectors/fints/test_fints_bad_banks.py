@@ -69,7 +69,7 @@ FIRST = {
 
 @pytest.mark.parametrize("case", FIRST)
 def test_a_bad_first_answer_is_a_failure_without_the_pin(script, caplog, case):
-    script.conduct, script.messages = FIRST[case], 0
+    script.handle, script.messages = FIRST[case], 0
     step = begin(script)
     assert isinstance(step, Failed), step
     # The demo bank does not know this customer, and where that can still be read, it counts.
@@ -82,14 +82,14 @@ def test_a_bad_first_answer_is_a_failure_without_the_pin(script, caplog, case):
 
 def test_a_bank_that_repeats_the_pin_is_not_quoted(script):
     words = make_segment("HIRMS", 2, ("9942", None, f"Die PIN {PIN} ist falsch"))
-    script.conduct = send(lambda raw: rewrite(raw, lambda inner: [*inner[:-1], words, inner[-1]]))
+    script.handle = send(lambda raw: rewrite(raw, lambda inner: [*inner[:-1], words, inner[-1]]))
     step = begin(script)
     assert step.kind is FailureKind.WRONG_CREDENTIALS
     assert PIN not in repr(step)
 
 
 def test_a_server_of_an_unknown_authority_hears_nothing(script, tmp_path):
-    script.conduct, script.messages = None, 0
+    script.handle, script.messages = None, 0
     stranger = ensure_certificates(tmp_path, "127.0.0.1").authority
     step = begin(script, connect(script, authority=stranger))
     assert (step.kind, script.messages) == (FailureKind.UNREACHABLE, 0)
@@ -104,7 +104,7 @@ def test_nobody_listens_or_nobody_is_known(script):
 
 
 def test_without_a_registration_nothing_is_sent(script):
-    script.conduct, script.messages = None, 0
+    script.handle, script.messages = None, 0
     step = begin(script, connect(script, product=None))
     assert (step.kind, script.messages) == (FailureKind.INTERNAL, 0)
     assert "KONTOR_FINTS_PRODUCT_ID" in step.detail
@@ -112,7 +112,7 @@ def test_without_a_registration_nothing_is_sent(script):
 
 def test_a_refused_registration_is_named(script):
     refusal = make_segment("HIRMG", 2, ("9050", None, "Fehler"), ("9078", None, "Produkt nicht registriert"))
-    script.conduct = send(lambda raw: rewrite(raw, lambda inner: [inner[0], refusal, inner[-1]]))
+    script.handle = send(lambda raw: rewrite(raw, lambda inner: [inner[0], refusal, inner[-1]]))
     step = begin(script)
     assert (step.kind, "9078" in step.detail) == (FailureKind.INTERNAL, True)
 
@@ -121,14 +121,14 @@ def say_more(touchdown):
     """Each page is the first one, and says that there is another."""
     first = []
 
-    def conduct(handler, question, right):
+    def handle(handler, question, right):
         if any(segment.code == "HKCAZ" for segment in open_message(question)):
             first.append(right)
             more = replace(make_segment("HIRMS", 2, ("3040", None, "mehr", touchdown())), number=3, reference=3)
             right = rewrite(first[0], lambda inner: [*inner[:2], more, *inner[2:]])
         send(lambda raw: raw)(handler, question, right)
 
-    return conduct
+    return handle
 
 
 def count():
@@ -138,8 +138,8 @@ def count():
 
 @pytest.mark.parametrize("touchdown", [lambda: "same", count()], ids=["same", "growing"])
 def test_a_statement_without_an_end_ends(script, monkeypatch, touchdown):
-    monkeypatch.setattr(histories, "MOST_PAGES", 8)
-    script.conduct, script.messages = say_more(touchdown), 0
+    monkeypatch.setattr(histories, "MAX_PAGES", 8)
+    script.handle, script.messages = say_more(touchdown), 0
     last = fetch(script)[-1]
     assert isinstance(last, Failed)
     assert last.kind is FailureKind.UNREACHABLE
@@ -175,7 +175,7 @@ TOLERATED = ("accounts without numbers", "accounts of an unknown version", "bala
 @pytest.mark.parametrize("case", BROKEN)
 def test_a_bad_part_is_a_problem_or_a_failure_and_never_raises(script, caplog, case):
     when, answer = BROKEN[case]
-    script.conduct = send(answer, when)
+    script.handle = send(answer, when)
     steps = fetch(script)
     last = steps[-1]
     assert isinstance(last, Failed | Done), last

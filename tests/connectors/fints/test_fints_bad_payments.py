@@ -32,7 +32,7 @@ def pay(script, login=SMALL):
     products = script.bank._customers.find(login, TODAY).products
     job = Pay(uuid4(), products[0].iban, (order(),))
     context = Context(TODAY, customer_ip="93.184.216.34")
-    script.conduct = None
+    script.handle = None
     question = connector.begin(PROVIDER, credentials, job, {"knowledge": know_bank(script)}, context)
     assert isinstance(question, NeedTan), question
     return lambda: connector.resume(PROVIDER, credentials, question.state, tan("24"), context)
@@ -51,7 +51,7 @@ def say_nothing(raw):
 
 
 @pytest.mark.parametrize(
-    "conduct",
+    "handle",
     [
         send(lambda raw: raw[:50]),
         serve_bytes(b"", 500),
@@ -61,9 +61,9 @@ def say_nothing(raw):
     ],
     ids=["truncated", "500", "no Base64", "contradictory", "silent"],
 )
-def test_after_the_tan_has_left_a_bad_answer_is_an_unknown_outcome(script, conduct):
+def test_after_the_tan_has_left_a_bad_answer_is_an_unknown_outcome(script, handle):
     answer = pay(script)
-    script.conduct = conduct
+    script.handle = handle
     step = answer()
     assert (step.kind, step.is_outcome_unknown) == (FailureKind.UNREACHABLE, True)
 

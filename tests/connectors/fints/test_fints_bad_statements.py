@@ -64,7 +64,7 @@ EMPTY_CAMT = (
 def test_an_empty_document_among_the_pages_takes_no_bookings_away(script, documents):
     full = write_camt(3, "3.00")
     pages = tuple(full if document == "full" else document for document in documents)
-    script.conduct = send(
+    script.handle = send(
         put("HICAZ", lambda segment: replace(segment, elements=(*segment.elements[:2], pages))), "HKCAZ"
     )
     done = fetch(script)[-1]
@@ -82,7 +82,7 @@ def test_an_empty_document_among_the_pages_takes_no_bookings_away(script, docume
     ids=["empty document", "no document"],
 )
 def test_an_empty_answer_is_an_account_without_bookings(script, change):
-    script.conduct = send(put("HICAZ", lambda segment: replace(segment, elements=change(segment))), "HKCAZ")
+    script.handle = send(put("HICAZ", lambda segment: replace(segment, elements=change(segment))), "HKCAZ")
     done = fetch(script)[-1]
     assert isinstance(done, Done)
     assert done.result.problems == ()
@@ -96,7 +96,7 @@ def test_an_mt940_of_nothing_is_an_account_without_bookings(page):
 
 
 def test_a_bad_entry_is_a_problem_and_the_others_are_there(script):
-    script.conduct = replace_statement(write_camt(3, "3.00").replace(b">1.00<", b">?<", 1))
+    script.handle = replace_statement(write_camt(3, "3.00").replace(b">1.00<", b">?<", 1))
     done = fetch(script)[-1]
     assert isinstance(done, Done)
     assert done.result.transactions
@@ -111,12 +111,12 @@ def test_amounts_with_noise_behind_the_cents_are_read_in_bookings_and_balances(s
     camt = send(put("HICAZ", lambda segment: replace(segment, elements=(*segment.elements[:2], (NOISY,)))), "HKCAZ")
     balance = ("C", "1234,010000000021", "EUR", "20261113")
 
-    def conduct(handler, question, right):
+    def handle(handler, question, right):
         if any(segment.code == "HKSAL" for segment in open_message(question)):
             right = put("HISAL", lambda segment: replace(segment, elements=(*segment.elements[:3], balance)))(right)
         camt(handler, question, right)
 
-    script.conduct = conduct
+    script.handle = handle
     progress, done = fetch(script)
     assert {product.balance for product in progress.partial.products} == {Decimal("1234.01")}
     assert done.result.problems == ()
@@ -127,7 +127,7 @@ def test_amounts_with_noise_behind_the_cents_are_read_in_bookings_and_balances(s
 @pytest.mark.parametrize("amount", ["100,10", "94,010000000020", "0,00"])
 def test_a_balance_that_ends_in_zeros_is_read(script, amount):
     balance = ("C", amount, "EUR", "20261113")
-    script.conduct = send(
+    script.handle = send(
         put("HISAL", lambda segment: replace(segment, elements=(*segment.elements[:3], balance))), "HKSAL"
     )
     progress = fetch(script)[0]
@@ -137,7 +137,7 @@ def test_a_balance_that_ends_in_zeros_is_read(script, amount):
 
 def test_a_statement_that_contradicts_its_balance_is_kept_and_its_balances_are_handed_on(script):
     """Whether bookings are missing is judged by what is stored."""
-    script.conduct = replace_statement(write_camt(3, "77.00"))
+    script.handle = replace_statement(write_camt(3, "77.00"))
     done = fetch(script)[-1]
     assert isinstance(done, Done)
     assert done.result.problems == ()
@@ -153,14 +153,14 @@ def test_ten_megabytes_are_read(script):
     assert len(document) > 10_000_000
     large, is_sent = replace_statement(document), []
 
-    def conduct(handler, question, right):
+    def handle(handler, question, right):
         """Once is enough."""
         if is_sent or not any(segment.code == "HKCAZ" for segment in open_message(question)):
             return send(lambda raw: raw)(handler, question, right)
         is_sent.append(True)
         return large(handler, question, right)
 
-    script.conduct = conduct
+    script.handle = handle
     done = fetch(script)[-1]
     assert isinstance(done, Done)
     assert max(map(len, done.result.transactions.values())) >= 12_000
@@ -168,7 +168,7 @@ def test_ten_megabytes_are_read(script):
 
 def test_an_xml_bomb_is_a_problem(script):
     bomb = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><Document>&b;</Document>'
-    script.conduct = replace_statement(bomb.encode())
+    script.handle = replace_statement(bomb.encode())
     done = fetch(script)[-1]
     assert isinstance(done, Done)
     assert {problem.kind for problem in done.result.problems} == {ProblemKind.TRANSACTIONS}
@@ -176,7 +176,7 @@ def test_an_xml_bomb_is_a_problem(script):
 
 def test_a_restart_point_of_another_segment_is_not_followed(script):
     other = replace(make_segment("HIRMS", 2, ("3040", None, "Es liegen weitere TAN-Medien vor.", "other")), reference=4)
-    script.conduct = send(lambda raw: rewrite(raw, lambda inner: [*inner[:2], other, *inner[2:]]), when="HKCAZ")
+    script.handle = send(lambda raw: rewrite(raw, lambda inner: [*inner[:2], other, *inner[2:]]), when="HKCAZ")
     done = fetch(script)[-1]
     assert isinstance(done, Done), done
     assert {problem.kind for problem in done.result.problems} <= {ProblemKind.BANK_MESSAGE}

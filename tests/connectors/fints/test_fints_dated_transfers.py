@@ -8,8 +8,8 @@ import pytest
 from fints_payer import FRIEND, TODAY, Payer, know_bank, order, overheard, tan, to
 
 from kontor.connectors.base import AcceptPayees, Done, FailureKind, LookUp
-from kontor.connectors.demo.payees import Conduct
-from kontor.connectors.fints.dated import has_dated
+from kontor.connectors.demo.payees import PayeeScenario
+from kontor.connectors.fints.dated_transfers import has_dated
 from kontor.connectors.fints.parameters import BankParameters
 from kontor.connectors.pain001 import Batch, write_pain001
 from kontor.connectors.pain001_reading import read_pain001
@@ -90,7 +90,7 @@ def test_a_bank_without_dated_transfers_is_sent_nothing(pay_as, monkeypatch, com
 
 def test_a_lost_dated_order_that_the_bank_lists_is_accepted_and_never_sent_again(pay_as):
     payer = pay_as()
-    lost = payer.make(to(Conduct.DIES_AFTER_BOOKING), execution_date=DAY)
+    lost = payer.make(to(PayeeScenario.DIES_AFTER_BOOKING), execution_date=DAY)
     assert payer.drive(lost, MOCK)[-1].is_outcome_unknown
     payer.asked = 0
     with overheard() as sent:
@@ -102,8 +102,8 @@ def test_a_lost_dated_order_that_the_bank_lists_is_accepted_and_never_sent_again
 
 def test_a_dated_order_that_the_bank_does_not_list_stays_unknown(pay_as):
     payer = pay_as()
-    payer.drive(payer.make(to(Conduct.DIES_AFTER_BOOKING), execution_date=DAY), MOCK)  # an equal one
-    lost = payer.make(to(Conduct.DIES_BEFORE_BOOKING), execution_date=DAY)
+    payer.drive(payer.make(to(PayeeScenario.DIES_AFTER_BOOKING), execution_date=DAY), MOCK)  # an equal one
+    lost = payer.make(to(PayeeScenario.DIES_BEFORE_BOOKING), execution_date=DAY)
     assert payer.drive(lost, MOCK)[-1].is_outcome_unknown
     assert payer.look_up(lost) is PaymentOutcome.UNKNOWN
 

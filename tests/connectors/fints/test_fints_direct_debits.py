@@ -11,7 +11,7 @@ from fints_payer import FRIEND, TODAY, Payer, know_bank, order, overheard, tan, 
 from sepaxml.validation import try_valid_xml
 
 from kontor.connectors.base import Done, FailureKind, Fetch, Progress
-from kontor.connectors.demo.payees import Conduct
+from kontor.connectors.demo.payees import PayeeScenario
 from kontor.connectors.fints import direct_debits
 from kontor.connectors.fints.direct_debits import has_debit
 from kontor.connectors.fints.parameters import BankParameters
@@ -167,7 +167,7 @@ def test_notices_of_the_first_version_are_those_of_the_sequence_type(bank):
 @pytest.mark.parametrize(("scheme", "command"), [(DebitScheme.CORE, "HKDBS"), (DebitScheme.B2B, "HKBBS")])
 def test_a_lost_direct_debit_that_the_bank_lists_is_accepted_and_never_sent_again(collect_as, scheme, command):
     payer = collect_as()
-    lost = make(payer, to(Conduct.DIES_AFTER_BOOKING), scheme=scheme)
+    lost = make(payer, to(PayeeScenario.DIES_AFTER_BOOKING), scheme=scheme)
     assert payer.drive(lost, MOCK)[-1].is_outcome_unknown
     payer.asked = 0
     with overheard() as sent:
@@ -178,8 +178,8 @@ def test_a_lost_direct_debit_that_the_bank_lists_is_accepted_and_never_sent_agai
 
 def test_a_direct_debit_that_the_bank_does_not_list_stays_unknown(collect_as):
     payer = collect_as()
-    payer.drive(make(payer, to(Conduct.DIES_AFTER_BOOKING)), MOCK)  # an equal one
-    lost = make(payer, to(Conduct.DIES_BEFORE_BOOKING))
+    payer.drive(make(payer, to(PayeeScenario.DIES_AFTER_BOOKING)), MOCK)  # an equal one
+    lost = make(payer, to(PayeeScenario.DIES_BEFORE_BOOKING))
     assert payer.drive(lost, MOCK)[-1].is_outcome_unknown
     assert payer.look_up(lost) is PaymentOutcome.UNKNOWN
 

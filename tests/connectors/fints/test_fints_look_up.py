@@ -9,7 +9,7 @@ import pytest
 from fints_payer import TODAY, Payer, order, tan, to
 
 from kontor.connectors.base import Pay
-from kontor.connectors.demo.payees import Conduct
+from kontor.connectors.demo.payees import PayeeScenario
 from kontor.connectors.fints.paying import find_outcome
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.transactions import Transaction
@@ -80,6 +80,6 @@ def test_a_bank_that_has_booked_the_same_id_before_does_not_make_a_lost_order_ex
     payer = Payer(bank, f"test_bank_message+{uuid4().hex[:8]}")
     first = payer.make(order("12.34", end_to_end_id="RE-4711"))
     payer.drive(first, (tan("24"),))
-    lost = payer.make(to(Conduct.DIES_BEFORE_BOOKING, end_to_end_id="RE-4711"))
+    lost = payer.make(to(PayeeScenario.DIES_BEFORE_BOOKING, end_to_end_id="RE-4711"))
     assert payer.drive(lost, (tan("24"),))[-1].is_outcome_unknown
     assert payer.look_up(lost) is PaymentOutcome.UNKNOWN

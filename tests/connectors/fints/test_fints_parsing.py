@@ -68,7 +68,7 @@ def test_an_answer_of_very_many_parts_is_refused_before_it_is_read(script, unit)
     """Reading it would take minutes."""
     envelope = b"HNHBK:1:3+000000000342+300+0+1'HNVSK:998:3'HNVSD:999:1+@%d@"
     content = unit * (8_000_000 // len(unit))
-    script.conduct = send(lambda raw: envelope % len(content) + content + b"'HNHBS:5:1+1'")
+    script.handle = send(lambda raw: envelope % len(content) + content + b"'HNHBS:5:1+1'")
     script.messages = 0
     credentials = {"userid": Secret("somebody"), "pin": Secret("s3cret-pin")}
     known = FintsBank(BANK_CODE, script.url)

@@ -22,7 +22,7 @@ from kontor.connectors.base import (
     Verified,
     VerifyPayees,
 )
-from kontor.connectors.demo.payees import Conduct
+from kontor.connectors.demo.payees import PayeeScenario
 from kontor.connectors.refusals import is_reference_refused
 from kontor.domain.payments import PayeeMatch, PayeeResult, PaymentOutcome
 
@@ -126,7 +126,7 @@ def test_the_customer_sees_what_the_bank_knows_about_the_payee(pay_as, login, re
 
 def test_of_a_bulk_each_payee_has_a_result_of_its_own(pay_as):
     payer = pay_as(SMALL)
-    job = payer.make(order(), to(Conduct.NAME_IS_CLOSE), to(Conduct.NAME_IS_OTHER), is_bulk=True)
+    job = payer.make(order(), to(PayeeScenario.NAME_IS_CLOSE), to(PayeeScenario.NAME_IS_OTHER), is_bulk=True)
     question = payer.begin(job)
     assert isinstance(question, NeedPayeeDecision)
     matches = [result.match for result in question.results]
@@ -185,9 +185,9 @@ def test_an_odd_tan_is_a_wrong_one(pay_as, text):
     ("login", "orders", "facts", "answers", "kind"),
     [
         ("test_failing_payment", (order(),), {}, MOCK, FailureKind.REJECTED),
-        (SMALL, (to(Conduct.REFUSES),), {}, MOCK, FailureKind.REJECTED),
+        (SMALL, (to(PayeeScenario.REFUSES),), {}, MOCK, FailureKind.REJECTED),
         (SMALL, (order("99999999.00"),), {}, MOCK, FailureKind.REJECTED),
-        (SMALL, (to(Conduct.HAS_NO_INSTANT),), {"is_instant": True}, (), FailureKind.REJECTED),
+        (SMALL, (to(PayeeScenario.HAS_NO_INSTANT),), {"is_instant": True}, (), FailureKind.REJECTED),
         ("test_reference", (order(),), {}, (), FailureKind.REJECTED),
     ],
     ids=["bank refuses", "payee refuses", "no funds", "no instant", "reference account only"],
@@ -205,28 +205,28 @@ def test_a_refusal_is_the_banks_last_word(pay_as, login, orders, facts, answers,
 
 
 @pytest.mark.parametrize(
-    ("conduct", "facts", "found"),
+    ("scenario", "facts", "found"),
     [
-        (Conduct.DIES_AFTER_BOOKING, {}, PaymentOutcome.EXECUTED),
-        (Conduct.DIES_AFTER_BOOKING, {"is_instant": True}, PaymentOutcome.EXECUTED),
-        (Conduct.DIES_BEFORE_BOOKING, {}, PaymentOutcome.UNKNOWN),
+        (PayeeScenario.DIES_AFTER_BOOKING, {}, PaymentOutcome.EXECUTED),
+        (PayeeScenario.DIES_AFTER_BOOKING, {"is_instant": True}, PaymentOutcome.EXECUTED),
+        (PayeeScenario.DIES_BEFORE_BOOKING, {}, PaymentOutcome.UNKNOWN),
     ],
 )
-def test_after_a_lost_answer_the_statement_tells_what_became_of_the_order(pay_as, conduct, facts, found):
+def test_after_a_lost_answer_the_statement_tells_what_became_of_the_order(pay_as, scenario, facts, found):
     payer = pay_as(SMALL)
-    job = payer.make(to(conduct), **facts)
+    job = payer.make(to(scenario), **facts)
     last = payer.drive(job, MOCK)[-1]
     assert isinstance(last, Failed)
     assert (last.kind, last.is_outcome_unknown) == (FailureKind.UNREACHABLE, True)
     with overheard() as sent:
         assert payer.look_up(job) is found
-        assert payer.look_up(payer.make(to(conduct))) is PaymentOutcome.UNKNOWN, "another order is not this one"
+        assert payer.look_up(payer.make(to(scenario))) is PaymentOutcome.UNKNOWN, "another order is not this one"
     assert not [message for message in sent if set(message.codes) & set(ORDERS) or message.tan]
 
 
 def test_a_bulk_is_found_again_by_its_sum(pay_as):
     payer = pay_as(SMALL)
-    job = payer.make(order("1.00"), to(Conduct.DIES_AFTER_BOOKING), is_bulk=True)
+    job = payer.make(order("1.00"), to(PayeeScenario.DIES_AFTER_BOOKING), is_bulk=True)
     last = payer.drive(job, MOCK)[-1]
     assert last.is_outcome_unknown
     assert payer.look_up(job) is PaymentOutcome.EXECUTED

@@ -16,7 +16,7 @@ from kontor.connectors.base import (
     NeedTan,
     Poll,
 )
-from kontor.connectors.demo.payees import Conduct
+from kontor.connectors.demo.payees import PayeeScenario
 from kontor.connectors.fints import paying
 from kontor.demobank.fints.modes import Mode
 from kontor.domain.payments import PayeeMatch, PayeeResult, PaymentOutcome
@@ -27,8 +27,8 @@ LOGIN = (Poll(), Poll())  # the app confirms with the second status query
 APP = (*LOGIN, *LOGIN)
 ORDERS = frozenset(("HKCCS", "HKCCM", "HKIPZ", "HKIPM"))
 THREE = (order("1.00"), order("2.00"), order("0.01"))
-CLOSE = to(Conduct.NAME_IS_CLOSE)
-OTHER = to(Conduct.NAME_IS_OTHER)
+CLOSE = to(PayeeScenario.NAME_IS_CLOSE)
+OTHER = to(PayeeScenario.NAME_IS_OTHER)
 SUGGESTED = PayeeResult(PayeeMatch.CLOSE_MATCH, "Erika Maria Muster")
 
 
@@ -87,7 +87,7 @@ def test_a_close_match_in_a_report_has_the_name_that_the_bank_knows(payer_at):
 
 
 def test_a_check_that_does_not_end_ends_the_payment_and_nothing_is_paid(payer_at, monkeypatch):
-    monkeypatch.setattr(paying, "MOST_POLLS", 2)
+    monkeypatch.setattr(paying, "MAX_POLLS", 2)
     payer = payer_at(Mode.PAYEES_PENDING)
     job, before = payer.make(), payer.read_balance()
     with overheard() as sent:
@@ -102,7 +102,7 @@ def test_a_check_that_does_not_end_ends_the_payment_and_nothing_is_paid(payer_at
 
 def test_a_silent_check_that_does_not_end_leaves_the_outcome_unknown(payer_at, monkeypatch):
     """Without 3945 nobody has said that the order waits."""
-    monkeypatch.setattr(paying, "MOST_POLLS", 2)
+    monkeypatch.setattr(paying, "MAX_POLLS", 2)
     payer = payer_at(Mode.PAYEES_PENDING, Mode.ORDER_HELD_SILENTLY)
     failed = payer.begin(payer.make())
     assert isinstance(failed, Failed)

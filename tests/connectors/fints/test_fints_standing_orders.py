@@ -9,7 +9,7 @@ import pytest
 from fints_payer import TODAY, Payer, know_bank, order, overheard, tan, to
 
 from kontor.connectors.base import AcceptPayees, Continue, Done, FailureKind, Fetch, LookedUp, LookUp, Pay, Progress
-from kontor.connectors.demo.payees import Conduct
+from kontor.connectors.demo.payees import PayeeScenario
 from kontor.connectors.fints.parameters import BankParameters
 from kontor.connectors.fints.segments import StandingDetails1
 from kontor.connectors.fints.sessions import RefusedError
@@ -194,7 +194,7 @@ def test_many_standing_orders_are_read_page_by_page(pay_as):
 
 def test_a_lost_creation_that_the_bank_lists_is_executed_and_never_sent_again(pay_as):
     payer = pay_as()
-    lost = make(payer, given=to(Conduct.DIES_AFTER_BOOKING))
+    lost = make(payer, given=to(PayeeScenario.DIES_AFTER_BOOKING))
     assert payer.drive(lost, MOCK)[-1].is_outcome_unknown
     payer.asked = 0
     with overheard() as sent:
@@ -207,8 +207,8 @@ def test_a_lost_creation_that_the_bank_lists_is_executed_and_never_sent_again(pa
 
 def test_a_lost_creation_that_the_bank_does_not_list_stays_unknown(pay_as):
     payer = pay_as()
-    payer.drive(make(payer, given=to(Conduct.DIES_AFTER_BOOKING)), MOCK)  # an equal one
-    lost = make(payer, given=to(Conduct.DIES_BEFORE_BOOKING))
+    payer.drive(make(payer, given=to(PayeeScenario.DIES_AFTER_BOOKING)), MOCK)  # an equal one
+    lost = make(payer, given=to(PayeeScenario.DIES_BEFORE_BOOKING))
     assert payer.drive(lost, MOCK)[-1].is_outcome_unknown
     assert payer.look_up(lost) is PaymentOutcome.UNKNOWN
 

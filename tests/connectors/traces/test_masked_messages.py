@@ -14,7 +14,7 @@ from kontor.connectors.traces.http_messages import FORM, mask_address, mask_body
 from kontor.connectors.traces.masking import Mask
 from kontor.connectors.traces.payloads import mask_payload
 from kontor.domain.secrets import Secret
-from xs2a_talk import PROVIDER, TODAY
+from xs2a_dialogues import PROVIDER, TODAY
 
 MASK = Mask(b"key")
 MT940 = (

@@ -8,7 +8,7 @@ from bad_banks import ACCOUNT, CONSENT, ROW, BadBank, dribble, fail, go_on_for_e
 from asgi_servers import serve_app
 from kontor.connectors.base import Continue, Done, Failed, FailureKind, Problem, ProblemKind, Progress
 from kontor.connectors.xs2a import Xs2aBank, Xs2aConnector, Xs2aSettings
-from xs2a_talk import Dialogue
+from xs2a_dialogues import Dialogue
 
 SETTINGS = Xs2aSettings(
     connect_seconds=5, read_seconds=1, answer_seconds=1, largest_answer_bytes=1_000_000, most_pages=20

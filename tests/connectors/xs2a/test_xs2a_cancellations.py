@@ -26,7 +26,7 @@ from kontor.connectors.xs2a import Xs2aConnector, read_profile
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 from kontor.domain.secrets import Secret
-from xs2a_talk import TODAY, Dialogue, new_login
+from xs2a_dialogues import TODAY, Dialogue, new_login
 
 SCHEDULE = Schedule(Period.MONTH_ONE, TODAY + timedelta(days=20))
 RIGHT = Tan(Secret("24"))

@@ -17,7 +17,7 @@ from cryptography.x509.oid import NameOID
 from asgi_servers import serve_app
 from kontor.connectors.base import FailureKind, Progress
 from kontor.connectors.xs2a import Xs2aBank, Xs2aConnector, Xs2aSettings
-from xs2a_talk import Dialogue
+from xs2a_dialogues import Dialogue
 
 
 def make_certificate(folder: Path, name: str, issuer: tuple | None = None, is_authority: bool = False) -> tuple:

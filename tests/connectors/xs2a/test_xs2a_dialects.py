@@ -23,7 +23,7 @@ from kontor.demobank.xs2a.dialects import DIALECTS
 from kontor.domain.errors import InvalidError
 from kontor.domain.secrets import Secret
 from kontor.domain.transactions import find_day, mark_channel
-from xs2a_talk import TODAY, Dialogue, new_login, running_xs2a_bank
+from xs2a_dialogues import TODAY, Dialogue, new_login, running_xs2a_bank
 
 BY_TAN = [Tan(Secret("24"))]
 OWN, OTHER = "DE89370400440532013000", "DE02120300000000202051"

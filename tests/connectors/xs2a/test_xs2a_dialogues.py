@@ -38,7 +38,7 @@ from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 from kontor.domain.secrets import Secret
 from kontor.domain.transactions import mark_channel
-from xs2a_talk import TODAY, Dialogue, new_login, running_xs2a_bank
+from xs2a_dialogues import TODAY, Dialogue, new_login, running_xs2a_bank
 
 BY_TAN = [Tan(Secret("24"))]
 

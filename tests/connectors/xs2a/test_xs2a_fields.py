@@ -24,7 +24,7 @@ from kontor.domain.products import ProductCategory
 from kontor.domain.sca import MediumClass, ScaMedium
 from kontor.domain.secrets import Secret
 from kontor.domain.transactions import mark_channel
-from xs2a_talk import PROVIDER, TODAY, Caller, Dialogue, new_login
+from xs2a_dialogues import PROVIDER, TODAY, Caller, Dialogue, new_login
 
 BY_TAN = [Tan(Secret("24"))]
 CARD = "4871********5871"

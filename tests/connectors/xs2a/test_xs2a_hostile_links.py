@@ -15,7 +15,7 @@ from kontor.connectors.base import Continue, Failed, NeedRedirect, NeedTan, Pay,
 from kontor.connectors.xs2a import Xs2aBank, Xs2aConnector, Xs2aSettings
 from kontor.domain.payments import Order
 from kontor.domain.secrets import Secret
-from xs2a_talk import Dialogue
+from xs2a_dialogues import Dialogue
 
 PIN = "s3cret-pin"
 AUTHORISATIONS = "/v1/consents/1/authorisations"

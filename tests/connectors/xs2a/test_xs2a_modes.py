@@ -29,7 +29,7 @@ from kontor.domain.errors import InvalidError
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.secrets import Secret
 from kontor.domain.transactions import find_day
-from xs2a_talk import TODAY, Dialogue, new_login, running_xs2a_bank
+from xs2a_dialogues import TODAY, Dialogue, new_login, running_xs2a_bank
 
 GUIDE = Path(__file__).parents[3] / "docs/guides/demo-bank.md"
 BY_TAN = [Tan(Secret("24"))]

@@ -30,7 +30,7 @@ from kontor.connectors.xs2a.client import Client
 from kontor.connectors.xs2a.failures import NoResponseError
 from kontor.demobank.xs2a.dialects import DIALECTS, STANDARD, OAuthUse
 from kontor.domain.secrets import Secret
-from xs2a_talk import TODAY, Caller, Dialogue, new_login, running_xs2a_bank
+from xs2a_dialogues import TODAY, Caller, Dialogue, new_login, running_xs2a_bank
 
 CLIENT = "PSDDE-BAFIN-000001"
 SHORT = "test_bank_message"

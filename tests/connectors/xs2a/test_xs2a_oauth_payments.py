@@ -10,8 +10,8 @@ from kontor.connectors.demo.memory import find_owner
 from kontor.demobank.xs2a.dialects import DIALECTS
 from kontor.demobank.xs2a.modes import Xs2aMode
 from kontor.domain.payments import PaymentOutcome
+from xs2a_dialogues import Caller, Dialogue, new_login, running_xs2a_bank
 from xs2a_flows import make_pay
-from xs2a_talk import Caller, Dialogue, new_login, running_xs2a_bank
 
 CLIENT = "PSDDE-BAFIN-000001"
 PRODUCTS = ("sepa-credit-transfers",)

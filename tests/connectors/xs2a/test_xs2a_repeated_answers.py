@@ -10,7 +10,7 @@ from kontor.connectors.demo.people import person_for
 from kontor.demobank.faults import Fault, FaultInjector, FaultPlan, RequestKind
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.secrets import Secret
-from xs2a_talk import TODAY, Dialogue, new_login, running_xs2a_bank
+from xs2a_dialogues import TODAY, Dialogue, new_login, running_xs2a_bank
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 from kontor.connectors.base import Continue, Done, Failed, FailureKind, NeedMethod, Returned
 from kontor.connectors.revocations import Revoke, Revoked
 from kontor.demobank.xs2a.dialects import DIALECTS
+from xs2a_dialogues import Caller, Dialogue, new_login, running_xs2a_bank
 from xs2a_flows import ANSWERS
-from xs2a_talk import Caller, Dialogue, new_login, running_xs2a_bank
 
 
 def fetch(bank, **profile):

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from kontor.config import Settings
-from xs2a_talk import Caller, Xs2aBankUnderTest, new_login, running_xs2a_bank
+from xs2a_dialogues import Caller, Xs2aBankUnderTest, new_login, running_xs2a_bank
 
 
 @pytest.fixture(scope="module")

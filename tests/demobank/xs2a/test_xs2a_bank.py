@@ -9,7 +9,7 @@ import pytest
 from kontor.cli.demobank import serving_xs2a
 from kontor.connectors.demo.people import person_for
 from processes import free_port
-from xs2a_talk import TODAY, Caller, new_login, read_code, running_xs2a_bank
+from xs2a_dialogues import TODAY, Caller, new_login, read_code, running_xs2a_bank
 
 ORDER = {
     "instructedAmount": {"currency": "EUR", "amount": "3.00"},

@@ -9,7 +9,7 @@ import pytest
 
 from kontor.connectors.demo.people import person_for
 from kontor.demobank.faults import Fault, FaultInjector, FaultPlan
-from xs2a_talk import TODAY, Caller, new_login, read_code, running_xs2a_bank
+from xs2a_dialogues import TODAY, Caller, new_login, read_code, running_xs2a_bank
 
 SHOP = "DE89370400440532013000"
 

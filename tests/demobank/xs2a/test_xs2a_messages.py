@@ -12,8 +12,8 @@ from kontor.demobank.xs2a import DemoAspsp, make_xs2a_app
 from kontor.demobank.xs2a.dialects import STANDARD, OAuthUse
 from kontor.demobank.xs2a.pages import make_pages
 from kontor.storage.demo_bank_pages import DemoBankPages
+from xs2a_dialogues import MovableClock, Xs2aBankUnderTest
 from xs2a_flows import FLOWS, fetch_and_pay_by_oauth
-from xs2a_talk import MovableClock, Xs2aBankUnderTest
 
 
 @pytest.fixture(scope="module")

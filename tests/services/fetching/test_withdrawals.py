@@ -104,7 +104,7 @@ async def test_a_bank_that_refuses_changes_nothing_but_the_receipt(harness, bank
 
 
 async def test_a_bank_that_does_not_answer_holds_up_the_withdrawal_for_seconds_only(harness, bank, monkeypatch):
-    monkeypatch.setattr(revocations, "TELL_SECONDS", 0.2)
+    monkeypatch.setattr(revocations, "REVOCATION_SECONDS", 0.2)
     permission_id = await add_by_xs2a(harness)
     bank.on_revoke = gate = Gate()
     began = time.monotonic()
@@ -137,14 +137,14 @@ async def test_a_worker_tells_the_bank_where_the_process_of_the_withdrawal_has_d
         raise ConnectionResetError
 
     with monkeypatch.context() as patch:
-        patch.setattr(permissions.revocations, "settle", die)
+        patch.setattr(permissions.revocations, "revoke", die)
         with pytest.raises(ConnectionResetError):
             await withdraw(harness, permission_id)
     waiting = await only(harness)
     assert (waiting.receipt, waiting.erased.products, waiting.is_open) == (None, 3, False)
-    assert await permissions.revocations.settle_left() == 1
+    assert await permissions.revocations.revoke_pending() == 1
     assert (await only(harness)).receipt.is_bank_told is True
-    assert await permissions.revocations.settle_left() == 0
+    assert await permissions.revocations.revoke_pending() == 0
 
 
 async def test_an_attempt_that_was_begun_is_repeated_only_after_a_while(harness, bank):
@@ -152,9 +152,9 @@ async def test_an_attempt_that_was_begun_is_repeated_only_after_a_while(harness,
     permissions = harness.services.accesses.permissions
     await permissions._end(harness.principal, permission_id)
     harness.owner.execute("update permissions set told_at = now() where id = %s", [permission_id])
-    assert await permissions.revocations.settle_left() == 0
+    assert await permissions.revocations.revoke_pending() == 0
     harness.owner.execute("update permissions set told_at = now() - interval '1 minute' where id = %s", [permission_id])
-    assert await permissions.revocations.settle_left() == 1
+    assert await permissions.revocations.revoke_pending() == 1
     assert bank.calls.count("revoke") == 1
 
 

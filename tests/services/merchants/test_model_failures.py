@@ -7,7 +7,7 @@ import pytest
 from hostile_banks import HEAD, after_request, answer, repeat, running_hostile_bank
 from known_merchants import CATEGORY, OTHER, SHOP, be_due_again, pay
 from kontor.domain.merchants import MerchantState
-from kontor.egress import LEDGER, Purpose
+from kontor.egress import CONNECTION_COUNTERS, Purpose
 from kontor.services.merchants import questions
 from kontor.storage import queue
 from model_servers import ModelServer, complete
@@ -29,7 +29,7 @@ async def test_a_run_and_a_day_have_their_limits(tenant, owner, ask_with, monkey
 
 
 async def test_no_more_is_collected_than_can_be_asked(tenant, owner, ask_with, monkeypatch):
-    monkeypatch.setattr(questions, "MOST_OPEN", 2)
+    monkeypatch.setattr(questions, "MAX_OPEN", 2)
     await tenant.add_payer(*(pay(f"ZIRBEL{chr(97 + number) * 3}") for number in range(5)))
     with ModelServer() as server:
         made, seen = ask_with(server), []
@@ -129,12 +129,14 @@ async def test_redirects_are_not_followed_and_no_other_host_is_asked(tenant, ask
 
 
 async def test_a_server_that_is_away_is_a_failure_and_connections_are_counted_by_their_purpose(tenant, ask_with):
-    LEDGER.drain()
+    CONNECTION_COUNTERS.drain()
     await tenant.add_payer(pay(SHOP))
     made = ask_with("http://127.0.0.1:9/v1")
     await made.run()
     assert made.last_failure == "unreachable"
-    [(key, counts)] = [(key, counts) for key, counts in LEDGER.drain().items() if key.purpose is Purpose.MODEL]
+    [(key, counts)] = [
+        (key, counts) for key, counts in CONNECTION_COUNTERS.drain().items() if key.purpose is Purpose.MODEL
+    ]
     assert (key.host, counts.failures) == ("127.0.0.1", 1)
 
 

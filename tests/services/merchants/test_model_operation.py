@@ -10,14 +10,14 @@ from kontor.cli.checks.networks import check_networks
 from kontor.config import read_settings
 from kontor.jobs.tasks import reap
 from model_servers import ModelServer
-from patience import PATIENCE_SECONDS
+from timeouts import WAIT_TIMEOUT_SECONDS
 
 
 async def test_the_worker_asks_by_itself(services, tenant, ask_with):
     await tenant.add_payer(pay(SHOP))
     with ModelServer({"zirbelglueck": CATEGORY}) as server:
         working = asyncio.create_task(reap(replace(services, merchant_questions=ask_with(server))))
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(WAIT_TIMEOUT_SECONDS):
             while not server.received:  # noqa: ASYNC110 (the server's thread decides)
                 await asyncio.sleep(0.05)
         working.cancel()

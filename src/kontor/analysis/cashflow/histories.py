@@ -17,7 +17,7 @@ from kontor.analysis.contracts import Contract, forecast_payments
 from kontor.analysis.records import Account, Record
 
 CYCLES = 12
-FEWEST_CYCLES = 2
+MIN_CYCLES = 2
 # Data that begins in the first days of a month tells the whole month.
 _LATEST_FIRST_DAY = 5
 _VARIES_OVER = 6
@@ -85,7 +85,7 @@ def open_window(records: Sequence[Record], accounts: Sequence[Account], today: d
     first_month = number_month(first) + (0 if first.day <= _LATEST_FIRST_DAY else 1)
     current, last = number_month(today), number_month(known_until) - 1
     months = tuple(range(last, max(last - CYCLES, first_month - 1), -1))
-    if len(months) < FEWEST_CYCLES:
+    if len(months) < MIN_CYCLES:
         return None
     known_days = known_until.day if number_month(known_until) == current else 0
     return Window(current, months, known_days, find_last_day(today), find_last_day_of_next(today))

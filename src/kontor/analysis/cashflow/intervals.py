@@ -11,7 +11,7 @@ _STRETCH = {1: 6.7, 2: 6.7, 3: 3.2, 4: 2.3, 5: 1.9, 6: 1.67, 7: 1.57, 8: 1.48, 9
 _STRETCH_OF_TOTALS = 1.07
 # Where most months have something, bounds are found by the spread; where many have nothing, by counting.
 _DENSE_SHARE = 0.9
-_FEWEST_TO_COUNT = 6
+_MIN_TO_COUNT = 6
 _COUNTED_SHARE = 10 / 12
 
 
@@ -42,7 +42,7 @@ def find_bounds(values: Sequence[int], *, is_total: bool) -> tuple[int, int]:
     ordered = sorted(values)
     count = len(ordered)
     used = sum(1 for value in values if value)
-    if not is_total and count >= _FEWEST_TO_COUNT and used < _DENSE_SHARE * count:
+    if not is_total and count >= _MIN_TO_COUNT and used < _DENSE_SHARE * count:
         return find_shortest(ordered, round(count * _COUNTED_SHARE))
     middle = find_middle(ordered)
     stretch = _STRETCH[min(count, max(_STRETCH))] * (_STRETCH_OF_TOTALS if is_total else 1)

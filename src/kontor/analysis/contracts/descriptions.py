@@ -20,7 +20,7 @@ from kontor.analysis.records import NO_INSURANCE, NO_PARTNER, Account, Record
 _NAMESPACE = UUID("5a3e1f0c-7d0b-4c53-9f0e-8f1f6a2f4c11")
 _CENT, _RATE_STEP = Decimal("0.01"), Decimal("0.0001")
 _VARIES_OVER = 6
-_SHORTEST_GRACE_DAYS, _GRACE_SHARE = 7, 0.35
+_MIN_GRACE_DAYS, _GRACE_SHARE = 7, 0.35
 _NAME_LIMITS = (27, 54, 70)  # DTAUS, MT940, SEPA
 _PAID_AHEAD = ("INCOME_SALARY", "INCOME_PENSION")
 _LATEST_START_DAYS = 70
@@ -86,7 +86,7 @@ def find_status(run: Run, schedule: Schedule, context: Context, is_provisional: 
     latest = run.payments[-1].record
     due = schedule.find_next(max(schedule.base, latest.day)) or latest.day
     known_until = context.data_until.get(latest.account, latest.day)
-    grace = max(_SHORTEST_GRACE_DAYS, _GRACE_SHARE * run.period.days)
+    grace = max(_MIN_GRACE_DAYS, _GRACE_SHARE * run.period.days)
     if (known_until - due).days > grace:
         return Status.INACTIVE, due
     return Status.PROVISIONAL if is_provisional else Status.ACTIVE, due

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from kontor.analysis.contracts.findings import Contract
 
-_MOST_PAYMENTS = 10_000
+_MAX_PAYMENTS = 10_000
 
 
 def forecast_payments(contract: Contract, until: date) -> list[tuple[date, Decimal]]:
@@ -17,7 +17,7 @@ def forecast_payments(contract: Contract, until: date) -> list[tuple[date, Decim
         return payments
     last = contract.loan.last_installment_estimate if contract.loan and contract.loan.confidence >= 0.5 else None
     for due in contract.schedule.list_after(contract.date_next):
-        if due > until or len(payments) >= _MOST_PAYMENTS or (last is not None and due > last):
+        if due > until or len(payments) >= _MAX_PAYMENTS or (last is not None and due > last):
             break
         payments.append((due, contract.amount_next))
     return payments

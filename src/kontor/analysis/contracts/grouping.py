@@ -61,7 +61,7 @@ _SAVING = frozenset(
     }
 )
 # Receipts and payment services number every purchase anew.
-FEWEST_OF_CARD = 3
+MIN_CARD_BOOKINGS = 3
 _TELLING_LENGTH = 7
 _NUMBERLESS = (Method.CARD, Method.WALLET)
 _BINDING = (Method.DEBIT, Method.STANDING)
@@ -96,7 +96,7 @@ def _drop_chance_purchases(selected: list[tuple[Record, Method]]) -> list[tuple[
     return [
         (record, method)
         for record, method in selected
-        if method is not Method.CARD or prices[_name_shop(record), record.amount] >= FEWEST_OF_CARD
+        if method is not Method.CARD or prices[_name_shop(record), record.amount] >= MIN_CARD_BOOKINGS
     ]
 
 

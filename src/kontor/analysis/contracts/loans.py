@@ -24,7 +24,7 @@ PAYOUT_CATEGORY = "BANKFINANCE_CREDITINCOME"
 _CENT = Decimal("0.01")
 _RATE_STEP = Decimal("0.0001")
 _PAYOUT_DAYS = 130
-_MOST_MONTHS = 480
+_MAX_MONTHS = 480
 # Usual nominal rates in percent: of the terms that a payout allows, the one nearest to them is chosen.
 _CONSUMER_RATE, _MORTGAGE_RATE = 6.5, 3.5
 _HIGHEST_RATE = 25.0
@@ -84,11 +84,11 @@ def solve_rate(principal: float, installment: float, months: int) -> float | Non
 def choose_terms(principal: float, installment: float, usual_rate: float) -> tuple[float, int] | None:
     """Rate and term for a known principal: the whole years whose rate comes nearest to the usual one."""
     least = max(1, int(principal / installment))
-    if least > _MOST_MONTHS:
+    if least > _MAX_MONTHS:
         return None
     best: tuple[float, float, int] | None = None
     first = -(-least // _ROUND_TERM) * _ROUND_TERM
-    for months in range(first, _MOST_MONTHS + 1, _ROUND_TERM):
+    for months in range(first, _MAX_MONTHS + 1, _ROUND_TERM):
         rate = solve_rate(principal, installment, months)
         if rate is None:
             continue
@@ -129,10 +129,10 @@ def _find_balance(run: Run, accounts: Sequence[Account]) -> float | None:
 
 def _count_months(principal: float, rate: float, installment: float) -> int:
     """How many payments it takes; at most forty years."""
-    for months in range(1, _MOST_MONTHS + 1):
+    for months in range(1, _MAX_MONTHS + 1):
         if compute_outstanding(principal, rate, installment, months) < 0.5 * installment:
             return months
-    return _MOST_MONTHS
+    return _MAX_MONTHS
 
 
 @dataclass(frozen=True, slots=True)

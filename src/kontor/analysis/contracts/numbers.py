@@ -28,7 +28,7 @@ _LABELLED = re.compile(rf"(?:(?P<customer>{_CUSTOMER})|(?P<contract>{_CONTRACT})
 # Flats and rooms have short numbers.
 _SHORT = ("WE", "ZIMMER", "GARAGE")
 _LONG = re.compile(r"(?<!\d)\d{6,14}(?!\d)")
-_LEAST_DIGITS, _FEWEST_DIGITS = 4, 2
+_MIN_DIGITS, _MIN_DIGITS_OF_CONTRACT = 4, 2
 _LONG_DIGITS = 9
 _YEAR_DIGITS = 4
 
@@ -70,7 +70,7 @@ def read_numbers(purpose: str, year: int) -> Numbers:
     customer: list[str] = []
     for match in _LABELLED.finditer(text):
         number = _trim(match["number"], year)
-        least = _FEWEST_DIGITS if (match["contract"] or "").endswith(_SHORT) else _LEAST_DIGITS
+        least = _MIN_DIGITS_OF_CONTRACT if (match["contract"] or "").endswith(_SHORT) else _MIN_DIGITS
         if sum(map(str.isdigit, number)) >= least:
             (customer if match["customer"] else contract).append(number)
     if contract or customer:

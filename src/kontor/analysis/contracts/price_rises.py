@@ -8,7 +8,7 @@ from kontor.analysis.contracts.findings import Contract, Status
 from kontor.analysis.contracts.periods import BY_NAME
 
 CURRENCY = "EUR"
-LEAST_RISE, LEAST_RISE_SHARE = Decimal(1), Decimal("0.03")
+MIN_RISE, MIN_RISE_SHARE = Decimal(1), Decimal("0.03")
 # Such payments are chosen by the user, not set by somebody else.
 _CHOSEN = ("SAVINGS", "TRANSFER")
 _STEADY_PAYMENTS = 2  # of the same amount, before a higher one counts as a rise
@@ -38,6 +38,6 @@ def find_price_rise(contract: Contract) -> PriceRise | None:
     needed = 1 if BY_NAME[contract.period].months >= _RARE_MONTHS else _STEADY_PAYMENTS
     if [amount for _, amount in paid[-1 - needed : -1]] != [before] * needed:
         return None
-    if abs(latest) - abs(before) < max(LEAST_RISE, abs(before) * LEAST_RISE_SHARE):
+    if abs(latest) - abs(before) < max(MIN_RISE, abs(before) * MIN_RISE_SHARE):
         return None
     return PriceRise(day, before, latest)

@@ -51,8 +51,8 @@ _BOUGHT = ("SHOPPING", "MOBILITY", "TRAVEL", "LIVING", "RECREATION")
 _TWO_MONTHS = 2 * DAYS_OF_MONTH - 1
 _SHORT_PERIODS = ("WEEK_ONE", "WEEK_TWO", "WEEK_FOUR", "MONTH_ONE")
 _SAME = 0.005
-_FEWEST_THAT_STAND_OUT = 4
-_LEAST_COVERAGE, _LEAST_SHARE = 0.6, 0.45
+_MIN_THAT_STAND_OUT = 4
+_MIN_COVERAGE, _MIN_SHARE = 0.6, 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ def gather_evidence(payments: Sequence[Payment]) -> Evidence:
 
 def is_promising(fit: Fit) -> bool:
     """Whether it is worth to look closer: nothing that steps out more often is ever an agreement."""
-    return fit.coverage >= _LEAST_COVERAGE and fit.share >= _LEAST_SHARE
+    return fit.coverage >= _MIN_COVERAGE and fit.share >= _MIN_SHARE
 
 
 def is_agreement(payments: Sequence[Payment], fit: Fit, share: float) -> bool:
@@ -222,7 +222,7 @@ def is_agreement(payments: Sequence[Payment], fit: Fit, share: float) -> bool:
 
 def can_stand_out(payments: Sequence[Payment]) -> bool:
     """Whether `stands_out` could ever say yes: quick, and asked before anything is measured."""
-    if len(payments) >= _FEWEST_THAT_STAND_OUT:
+    if len(payments) >= _MIN_THAT_STAND_OUT:
         return True
     first = payments[0]
     return len(payments) > 1 and first.method.is_repeating and is_usually_agreed(first.record.category)
@@ -236,7 +236,7 @@ def stands_out(payments: Sequence[Payment], period: Period) -> bool:
         return True
     if period.days < DAYS_OF_MONTH - 1 and not evidence.method.is_repeating:
         return False
-    return len(payments) >= _FEWEST_THAT_STAND_OUT and period.days <= DAYS_OF_MONTH
+    return len(payments) >= _MIN_THAT_STAND_OUT and period.days <= DAYS_OF_MONTH
 
 
 def _is_frequent_enough(count: int, fit: Fit, evidence: Evidence) -> bool:
@@ -256,8 +256,8 @@ def _is_frequent_enough(count: int, fit: Fit, evidence: Evidence) -> bool:
 def _is_punctual_enough(count: int, fit: Fit, share: float, evidence: Evidence) -> bool:
     if count == 2:
         return fit.coverage == 1.0 and share > 0.6
-    least = _LEAST_COVERAGE if evidence.is_bound and count >= 4 else 0.72
-    return fit.coverage >= least and share >= (_LEAST_SHARE if evidence.is_bound else 0.6)
+    least = _MIN_COVERAGE if evidence.is_bound and count >= 4 else 0.72
+    return fit.coverage >= least and share >= (_MIN_SHARE if evidence.is_bound else 0.6)
 
 
 def _is_steady_enough(evidence: Evidence) -> bool:

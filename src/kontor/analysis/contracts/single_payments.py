@@ -24,7 +24,7 @@ _MONTH_NAMED = re.compile(
 )
 _YEAR_NAMED = re.compile(r"(?<![./\d])20[2-9]\d(?!\d)|(?<=\d{8})20[2-9]\d$")
 _NEVER_ALONE = (Method.CARD, Method.WALLET, Method.RETURNED)
-_MOST_ALIKE = 2
+_MAX_ALIKE = 2
 _CLOSE = 0.2
 SPAN_CONFIDENCE, WORD_CONFIDENCE, HINT_CONFIDENCE = 0.9, 0.8, 0.5
 
@@ -92,7 +92,7 @@ def find_single_payments(left: Iterable[Payment]) -> list[tuple[Payment, Period,
             continue
         told = read_period(payment)
         # What comes again and again without a rhythm is no single payment.
-        most = 1 if told is not None and told[1] <= HINT_CONFIDENCE else _MOST_ALIKE
+        most = 1 if told is not None and told[1] <= HINT_CONFIDENCE else _MAX_ALIKE
         if told is not None and alike[payment.signature] <= most:
             single_payments.append((payment, *told))
     return single_payments

@@ -21,9 +21,9 @@ from kontor.analysis.contracts.single_payments import tells_other_period
 
 _TRIED_FITS = 3
 _FEW = 3
-_MOST_RUNS_OF_ONE_AMOUNT = 6
-_LONGEST_PAUSE_STEPS = 4
-_LARGEST_CHANGE = 0.4
+_MAX_RUNS_OF_ONE_AMOUNT = 6
+_MAX_PAUSE_STEPS = 4
+_MAX_CHANGE = 0.4
 
 
 @dataclass(slots=True, eq=False)
@@ -96,7 +96,7 @@ def _peel_runs(payments: Sequence[Payment]) -> tuple[list[Run], list[Payment]]:
         if not can_stand_out(same):
             left += same
             continue
-        for _ in range(_MOST_RUNS_OF_ONE_AMOUNT):
+        for _ in range(_MAX_RUNS_OF_ONE_AMOUNT):
             run = _peel_run(rest)
             if run is None or not stands_out(run.payments, run.period):
                 break
@@ -143,12 +143,12 @@ def _can_continue(earlier: Run, later: Run) -> bool:
     if earlier.period.name != later.period.name or earlier.is_income != later.is_income:
         return False
     last, first = earlier.payments[-1], later.payments[0]
-    if first.day <= last.day or first.day - last.day > (_LONGEST_PAUSE_STEPS + 0.5) * earlier.period.days:
+    if first.day <= last.day or first.day - last.day > (_MAX_PAUSE_STEPS + 0.5) * earlier.period.days:
         return False
     if _has_other_contract_number(earlier, later):
         return False
     change = abs(first.cents - last.cents) / max(abs(first.cents), abs(last.cents))
-    if change > _LARGEST_CHANGE:
+    if change > _MAX_CHANGE:
         return False
     fit = fit_period(draw_timeline([*earlier.payments, *later.payments]), earlier.period)
     return fit is not None and fit.share > 0.9

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
 
-from kontor.analysis.life_events.episodes import Course, Episode, count_days, subtract_days
+from kontor.analysis.life_events.episodes import LifeSignals, SignalPeriod, count_days, subtract_days
 from kontor.analysis.life_events.findings import LifeEvent
 from kontor.analysis.life_events.signs import Sign
 from kontor.analysis.reasons import Reason
@@ -12,19 +12,19 @@ from kontor.analysis.records import Record
 
 # The last pay of one job and the first of the next are at most so far apart; they may overlap by less.
 CHANGE_DAYS, OVERLAP_DAYS = 100, 45
-LEAST_PAY = 450
-_LEAST_RISE, _SAME, _LARGEST_FRESH_RISE = 1.01, 1.005, 1.15
+MIN_PAY = 450
+_MIN_RISE, _SAME, _MAX_FRESH_RISE = 1.01, 1.005, 1.15
 _TOGETHER_DAYS = 100
 _SEMESTER_DAYS, _LATE_FEE_DAYS = 183, 275
 _HIGH, _GOOD, _FAIR = 0.97, 0.9, 0.8
 
 
-def list_jobs(course: Course) -> list[Episode]:
+def list_jobs(course: LifeSignals) -> list[SignalPeriod]:
     """Jobs to live on: side jobs are none."""
-    return [episode for episode in course.list_episodes(Sign.SALARY) if episode.usual_amount >= LEAST_PAY]
+    return [episode for episode in course.list_episodes(Sign.SALARY) if episode.usual_amount >= MIN_PAY]
 
 
-def find_career_events(course: Course) -> Iterator[LifeEvent]:
+def find_career_events(course: LifeSignals) -> Iterator[LifeEvent]:
     jobs = list_jobs(course)
     yield from _find_job_begins(course, jobs)
     yield from _find_job_ends(course, jobs)
@@ -35,13 +35,13 @@ def find_career_events(course: Course) -> Iterator[LifeEvent]:
     yield from _find_retirement(course)
 
 
-def _has_leave_near(course: Course, day: date) -> bool:
+def _has_leave_near(course: LifeSignals, day: date) -> bool:
     leaves = course.list_episodes(Sign.PARENTAL_ALLOWANCE)
     days = [episode.first for episode in leaves] + [record.day for record in course.list_singles(Sign.MATERNITY_PAY)]
     return any(-OVERLAP_DAYS <= (begin - day).days <= CHANGE_DAYS for begin in days)
 
 
-def find_predecessor(jobs: list[Episode], job: Episode) -> Episode | None:
+def find_predecessor(jobs: list[SignalPeriod], job: SignalPeriod) -> SignalPeriod | None:
     """The job that this one took the place of. While both are new to the data, pay on the same days means two jobs."""
     before = [
         earlier
@@ -55,7 +55,7 @@ def find_predecessor(jobs: list[Episode], job: Episode) -> Episode | None:
     return max(before, key=lambda earlier: earlier.last, default=None)
 
 
-def _find_job_begins(course: Course, jobs: list[Episode]) -> Iterator[LifeEvent]:
+def _find_job_begins(course: LifeSignals, jobs: list[SignalPeriod]) -> Iterator[LifeEvent]:
     idle = course.list_episodes(Sign.UNEMPLOYMENT)
     for job in jobs:
         if not job.has_beginning:
@@ -79,7 +79,7 @@ def _find_job_begins(course: Course, jobs: list[Episode]) -> Iterator[LifeEvent]
             yield LifeEvent("EMPLOYMENT_CHANGE", job.first, confidence, ids, tuple(reasons), job.usual_amount)
 
 
-def _find_job_ends(course: Course, jobs: list[Episode]) -> Iterator[LifeEvent]:
+def _find_job_ends(course: LifeSignals, jobs: list[SignalPeriod]) -> Iterator[LifeEvent]:
     for job in jobs:
         if not job.is_over or len(job.records) < 2:
             continue
@@ -99,18 +99,18 @@ def _find_job_ends(course: Course, jobs: list[Episode]) -> Iterator[LifeEvent]:
         yield LifeEvent("EMPLOYMENT_END", job.last, _GOOD, job.ids[-2:], reasons)
 
 
-def find_rises(job: Episode) -> Iterator[LifeEvent]:
+def find_rises(job: SignalPeriod) -> Iterator[LifeEvent]:
     """Pay that goes up and stays up. What varies from month to month has no rises."""
     amounts = [float(record.amount) for record in job.records]
     for place, (old, new) in enumerate(pairwise(amounts), start=1):
-        if new < old * _LEAST_RISE or new < max(amounts[max(0, place - 3) : place]) * _SAME:
+        if new < old * _MIN_RISE or new < max(amounts[max(0, place - 3) : place]) * _SAME:
             continue
         earlier, later = amounts[max(0, place - 3) : place - 1], amounts[place + 1 : place + 3]
         is_steady = all(old / _SAME <= amount <= old * _SAME for amount in earlier)
         stays = all(amount >= new / _SAME for amount in later)
         if not is_steady or not stays:
             continue
-        if not later and (len(earlier) < 2 or new > old * _LARGEST_FRESH_RISE):
+        if not later and (len(earlier) < 2 or new > old * _MAX_FRESH_RISE):
             continue
         if later and not earlier and not all(amount <= new * _SAME for amount in later):
             continue
@@ -123,14 +123,14 @@ def find_rises(job: Episode) -> Iterator[LifeEvent]:
         yield LifeEvent("SALARY_INCREASE", raised.day, confidence, (before.id, raised.id), reasons, rise)
 
 
-def _tell_begin(name: str, episode: Episode, amount_counts: bool = False) -> LifeEvent:
+def _tell_begin(name: str, episode: SignalPeriod, amount_counts: bool = False) -> LifeEvent:
     reasons = (Reason(f"First {episode.sign.value} from {episode.partner} on {episode.first}", episode.ids[:2]),)
     confidence = _HIGH if len(episode.records) > 1 else _FAIR
     amount = episode.usual_amount if amount_counts else None
     return LifeEvent(name, episode.first, confidence, episode.ids[:2], reasons, amount)
 
 
-def _tell_end(name: str, episode: Episode) -> LifeEvent:
+def _tell_end(name: str, episode: SignalPeriod) -> LifeEvent:
     reasons = (
         Reason(f"Last {episode.sign.value} from {episode.partner} on {episode.last}", episode.ids[-2:]),
         Reason("The next one did not come although newer data of the account is there"),
@@ -138,7 +138,7 @@ def _tell_end(name: str, episode: Episode) -> LifeEvent:
     return LifeEvent(name, episode.last, _GOOD, episode.ids[-2:], reasons)
 
 
-def _find_benefits(course: Course) -> Iterator[LifeEvent]:
+def _find_benefits(course: LifeSignals) -> Iterator[LifeEvent]:
     for sign, name in ((Sign.UNEMPLOYMENT, "UNEMPLOYMENT"), (Sign.PARENTAL_ALLOWANCE, "PARENTALLEAVE")):
         for episode in course.list_episodes(sign):
             if episode.has_beginning:
@@ -152,7 +152,7 @@ def _tell_fees(name: str, day: date, fees: list[Record]) -> LifeEvent:
     return LifeEvent(name, day, _FAIR, ids, (Reason(f"Semester fees from {fees[0].day} to {fees[-1].day}", ids),))
 
 
-def _find_studies(course: Course) -> Iterator[LifeEvent]:
+def _find_studies(course: LifeSignals) -> Iterator[LifeEvent]:
     """Student aid tells best; without it, semester fees do."""
     aids = course.list_episodes(Sign.STUDENT_AID)
     fees = course.list_singles(Sign.SEMESTER_FEE)
@@ -173,9 +173,9 @@ def _find_studies(course: Course) -> Iterator[LifeEvent]:
         yield _tell_fees("STUDY_END", subtract_days(last.day, -_SEMESTER_DAYS), fees[-2:])
 
 
-def _find_retirement(course: Course) -> Iterator[LifeEvent]:
+def _find_retirement(course: LifeSignals) -> Iterator[LifeEvent]:
     """Several pensions that begin together are one event, dated by the largest."""
-    together: list[list[Episode]] = []
+    together: list[list[SignalPeriod]] = []
     for episode in course.list_episodes(Sign.PENSION):
         if together and count_days(episode.first, together[-1][0].first) <= _TOGETHER_DAYS:
             together[-1].append(episode)

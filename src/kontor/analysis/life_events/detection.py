@@ -5,7 +5,7 @@ from datetime import date
 
 from kontor.analysis.contracts import Contract
 from kontor.analysis.life_events.careers import find_career_events
-from kontor.analysis.life_events.episodes import Course, read_course
+from kontor.analysis.life_events.episodes import LifeSignals, read_course
 from kontor.analysis.life_events.finances import find_finance_events
 from kontor.analysis.life_events.findings import LifeEvent
 from kontor.analysis.life_events.homes import find_family_events, find_home_events
@@ -19,7 +19,7 @@ def find_life_events(
     return find_events(read_course(records, contracts, accounts, today))
 
 
-def find_events(course: Course) -> list[LifeEvent]:
+def find_events(course: LifeSignals) -> list[LifeEvent]:
     events = [
         *find_career_events(course),
         *find_home_events(course),

@@ -17,11 +17,11 @@ from kontor.domain.products import ProductCategory
 
 MONTH_DAYS = 31
 # A pause longer than this parts two episodes; a shorter one with the same partner does not.
-LONGEST_PAUSE_DAYS = 100
+MAX_PAUSE_DAYS = 100
 FRESH_DAYS = 45
 # So far weekends and holidays move a payment.
 _MOVED_DAYS = 4
-_SHORTEST_GRACE_DAYS, _GRACE_SHARE = 7, 0.35
+_MIN_GRACE_DAYS, _GRACE_SHARE = 7, 0.35
 # Their category leaves little doubt: payments that are no contract yet are believed, and a first one while it is new.
 _BELIEVED_AT_ONCE = frozenset(
     {
@@ -56,7 +56,7 @@ SINGLE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Episode:
+class SignalPeriod:
     """`is_over`: a payment that was due did not come although newer data is there. `has_beginning`: an earlier payment
     would have been seen."""
 
@@ -88,12 +88,12 @@ class Episode:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class LifeSignals:
     """All signs of a life. `data_from` and `data_until` are by account, `child_days` of purchases for children, `count`
     says how many bookings there are."""
 
     today: date
-    episodes: Mapping[Sign, Sequence[Episode]]
+    episodes: Mapping[Sign, Sequence[SignalPeriod]]
     singles: Mapping[Sign, Sequence[Record]]
     data_from: Mapping[str, date]
     data_until: Mapping[str, date]
@@ -102,7 +102,7 @@ class Course:
     monthly_income: Decimal = Decimal(0)
     count: int = 0
 
-    def list_episodes(self, *signs: Sign) -> list[Episode]:
+    def list_episodes(self, *signs: Sign) -> list[SignalPeriod]:
         episodes = [episode for sign in signs for episode in self.episodes.get(sign, ())]
         episodes.sort(key=lambda episode: (episode.first, episode.records[0].id))
         return episodes
@@ -140,7 +140,7 @@ class _Builder:
         self._data_until = data_until
 
     def _is_overdue(self, record: Record, period_days: float) -> bool:
-        grace = max(_SHORTEST_GRACE_DAYS, _GRACE_SHARE * period_days)
+        grace = max(_MIN_GRACE_DAYS, _GRACE_SHARE * period_days)
         return (self._data_until[record.account] - record.day).days > period_days + grace
 
     def _has_beginning(self, record: Record, period_days: float) -> bool:
@@ -151,10 +151,10 @@ class _Builder:
             return (before - data_from).days >= _MOVED_DAYS
         return (record.day - data_from).days > period_days * (1 + _GRACE_SHARE)
 
-    def build(self, sign: Sign, members: list[Record], contract: Contract | None) -> list[Episode]:
+    def build(self, sign: Sign, members: list[Record], contract: Contract | None) -> list[SignalPeriod]:
         members.sort(key=lambda record: (record.day, record.id))
         period_days = BY_NAME[contract.period].days if contract is not None and contract.period in BY_NAME else 30.44
-        pause = max(LONGEST_PAUSE_DAYS, 2.2 * period_days)
+        pause = max(MAX_PAUSE_DAYS, 2.2 * period_days)
         pieces = [[members[0]]]
         for earlier, later in pairwise(members):
             if (later.day - earlier.day).days > pause:
@@ -169,10 +169,10 @@ class _Builder:
             else:
                 is_over = self._is_overdue(piece[-1], period_days)
             begins = place > 0 or self._has_beginning(piece[0], period_days)
-            episodes.append(Episode(sign, name_partner(piece[-1]), tuple(piece), is_over, begins))
+            episodes.append(SignalPeriod(sign, name_partner(piece[-1]), tuple(piece), is_over, begins))
         return episodes
 
-    def is_believed(self, episode: Episode) -> bool:
+    def is_believed(self, episode: SignalPeriod) -> bool:
         """Whether payments that are no contract make an episode."""
         if episode.sign not in _BELIEVED_AT_ONCE:
             return False
@@ -180,25 +180,25 @@ class _Builder:
         return len(episode.records) > 1 or (self._data_until[only.account] - only.day).days <= FRESH_DAYS
 
 
-def join_episodes(episodes: Iterable[Episode]) -> list[Episode]:
+def join_episodes(episodes: Iterable[SignalPeriod]) -> list[SignalPeriod]:
     """Episodes with one partner that follow upon each other closely are one."""
-    joined: list[Episode] = []
+    joined: list[SignalPeriod] = []
     latest: dict[str, int] = {}
     for episode in sorted(episodes, key=lambda episode: (episode.first, episode.records[0].id)):
         place = latest.get(episode.partner)
         before = None if place is None else joined[place]
         if place is not None and before is not None and _follows(before, episode):
             records = tuple(sorted(before.records + episode.records, key=lambda record: (record.day, record.id)))
-            joined[place] = Episode(episode.sign, episode.partner, records, episode.is_over, before.has_beginning)
+            joined[place] = SignalPeriod(episode.sign, episode.partner, records, episode.is_over, before.has_beginning)
         else:
             latest[episode.partner] = len(joined)
             joined.append(episode)
     return joined
 
 
-def _follows(before: Episode, episode: Episode) -> bool:
+def _follows(before: SignalPeriod, episode: SignalPeriod) -> bool:
     pause = (episode.first - before.last).days
-    return 0 < pause <= LONGEST_PAUSE_DAYS
+    return 0 < pause <= MAX_PAUSE_DAYS
 
 
 @dataclass(slots=True)
@@ -247,7 +247,7 @@ def _read_record(record: Record, reading: _Reading) -> None:
 
 def read_course(
     records: Sequence[Record], contracts: Sequence[Contract], accounts: Sequence[Account], today: date
-) -> Course:
+) -> LifeSignals:
     """All that the bookings up to today say about a life."""
     passive = {account.id for account in accounts if account.category is ProductCategory.LOAN}
     ordered = select_days(order_records(records), date.min, today)
@@ -269,7 +269,7 @@ def read_course(
     builder = _Builder(reading.data_from, data_until)
     episodes = {}
     for sign, groups in grouped.items():
-        found: list[Episode] = []
+        found: list[SignalPeriod] = []
         for key, members in groups.items():
             contract = by_id.get(key)
             for episode in builder.build(sign, members, contract):
@@ -278,7 +278,7 @@ def read_course(
                 else:
                     singles.setdefault(sign, []).extend(episode.records)
         episodes[sign] = join_episodes(found)
-    return Course(
+    return LifeSignals(
         today=today,
         episodes=episodes,
         singles=singles,

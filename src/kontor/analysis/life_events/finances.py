@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 from datetime import date
 
-from kontor.analysis.life_events.episodes import Course, Episode, count_days
+from kontor.analysis.life_events.episodes import LifeSignals, SignalPeriod, count_days
 from kontor.analysis.life_events.findings import LifeEvent
 from kontor.analysis.life_events.signs import Sign
 from kontor.analysis.reasons import Reason
 
-_LEAST_VEHICLE = 1500
+_MIN_VEHICLE = 1500
 _VEHICLE_DAYS = 90
 _LOAN_DAYS = 120
 _PAYOFF_DAYS = 75
 _QUIET_DAYS = 365
 
 
-def find_finance_events(course: Course) -> Iterator[LifeEvent]:
+def find_finance_events(course: LifeSignals) -> Iterator[LifeEvent]:
     yield from _find_vehicles(course)
     yield from _find_loan_begins(course)
     yield from _find_loan_ends(course)
@@ -23,11 +23,11 @@ def find_finance_events(course: Course) -> Iterator[LifeEvent]:
     yield from _find_collections(course)
 
 
-def _find_vehicles(course: Course) -> Iterator[LifeEvent]:
+def _find_vehicles(course: LifeSignals) -> Iterator[LifeEvent]:
     """A price, or the first rate of a leasing or financing that names the vehicle."""
     told: list[date] = []
     for paid in course.list_singles(Sign.VEHICLE):
-        if abs(paid.amount) >= _LEAST_VEHICLE and all(count_days(paid.day, day) > _VEHICLE_DAYS for day in told):
+        if abs(paid.amount) >= _MIN_VEHICLE and all(count_days(paid.day, day) > _VEHICLE_DAYS for day in told):
             told.append(paid.day)
             reasons = (Reason(f"A vehicle was paid for on {paid.day}", (paid.id,)),)
             yield LifeEvent("VEHICLE_PURCHASE", paid.day, 0.95, (paid.id,), reasons, abs(paid.amount))
@@ -38,7 +38,7 @@ def _find_vehicles(course: Course) -> Iterator[LifeEvent]:
             yield LifeEvent("VEHICLE_PURCHASE", episode.first, 0.88, episode.ids[:2], reasons)
 
 
-def _find_loan_begins(course: Course) -> Iterator[LifeEvent]:
+def _find_loan_begins(course: LifeSignals) -> Iterator[LifeEvent]:
     payouts = course.list_singles(Sign.PAYOUT)
     for payout in payouts:
         if payout.id not in course.regular_ids:
@@ -54,7 +54,7 @@ def _find_loan_begins(course: Course) -> Iterator[LifeEvent]:
             yield LifeEvent("LOAN_START", loan.first, 0.8, loan.ids[:2], begun)
 
 
-def _find_loan_ends(course: Course) -> Iterator[LifeEvent]:
+def _find_loan_ends(course: LifeSignals) -> Iterator[LifeEvent]:
     told: list[date] = []
     for payoff in course.list_singles(Sign.PAYOFF):
         told.append(payoff.day)
@@ -69,7 +69,7 @@ def _find_loan_ends(course: Course) -> Iterator[LifeEvent]:
             yield LifeEvent("LOAN_END", loan.last, 0.88, loan.ids[-2:], ended)
 
 
-def _find_windfalls(course: Course) -> Iterator[LifeEvent]:
+def _find_windfalls(course: LifeSignals) -> Iterator[LifeEvent]:
     for record in course.list_singles(Sign.WINDFALL):
         if record.id in course.regular_ids or record.amount < course.monthly_income:
             continue
@@ -79,9 +79,11 @@ def _find_windfalls(course: Course) -> Iterator[LifeEvent]:
         yield LifeEvent("WINDFALL", record.day, 0.92, (record.id,), reasons, record.amount)
 
 
-def _find_collections(course: Course) -> Iterator[LifeEvent]:
+def _find_collections(course: LifeSignals) -> Iterator[LifeEvent]:
     """Rates to a collector that begin; a single payment only after a year without any."""
-    episodes: list[Episode] = [episode for episode in course.list_episodes(Sign.COLLECTION) if episode.has_beginning]
+    episodes: list[SignalPeriod] = [
+        episode for episode in course.list_episodes(Sign.COLLECTION) if episode.has_beginning
+    ]
     for episode in episodes:
         reasons = (Reason(f"Rates to the collector {episode.partner} began on {episode.first}", episode.ids[:2]),)
         yield LifeEvent("DEBTCOLLECTION_START", episode.first, 0.93, episode.ids[:2], reasons)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 
-from kontor.analysis.life_events.episodes import Course, Episode, count_days, subtract_days
+from kontor.analysis.life_events.episodes import LifeSignals, SignalPeriod, count_days, subtract_days
 from kontor.analysis.life_events.findings import LifeEvent
 from kontor.analysis.life_events.signs import Sign
 from kontor.analysis.reasons import Reason
@@ -14,14 +14,14 @@ from kontor.analysis.records import Record
 _MOVE_DAYS = 100
 _SAME_HOME_DAYS, _SAME_RENT = 45, Decimal("0.01")
 _PURCHASE_DAYS = 200
-_LEAST_HOME_LOAN = 30_000
+_MIN_HOME_LOAN = 30_000
 _SAME_CHILD_DAYS = 430
 _CHILD_SIGNS_DAYS = 120
 _BENEFIT_DELAY_DAYS = 30
 _MATERNITY_DAYS = 42
 
 
-def find_home_events(course: Course) -> Iterator[LifeEvent]:
+def find_home_events(course: LifeSignals) -> Iterator[LifeEvent]:
     purchases = list(_find_purchases(course))
     homes = list_homes(course)
     yield from purchases
@@ -40,14 +40,14 @@ def find_home_events(course: Course) -> Iterator[LifeEvent]:
     yield from _find_moves(course, homes, purchases)
 
 
-def list_homes(course: Course) -> list[Episode]:
+def list_homes(course: LifeSignals) -> list[SignalPeriod]:
     """Rented homes of one's own. The same rent to another landlord, without any sign of a move, is the same home."""
     moves = course.list_singles(Sign.MOVER, Sign.DEPOSIT)
-    homes: list[Episode] = []
+    homes: list[SignalPeriod] = []
     for episode in course.list_episodes(Sign.RENT):
         before = homes[-1] if homes else None
         if before is not None and _is_same_home(before, episode, moves):
-            homes[-1] = Episode(
+            homes[-1] = SignalPeriod(
                 episode.sign, episode.partner, before.records + episode.records, episode.is_over, before.has_beginning
             )
         else:
@@ -55,7 +55,7 @@ def list_homes(course: Course) -> list[Episode]:
     return homes
 
 
-def _is_same_home(before: Episode, episode: Episode, moves: list[Record]) -> bool:
+def _is_same_home(before: SignalPeriod, episode: SignalPeriod, moves: list[Record]) -> bool:
     if not 0 < (episode.first - before.last).days <= _SAME_HOME_DAYS:
         return False
     old_rent, new_rent = before.records[-1].amount, episode.records[0].amount
@@ -63,7 +63,7 @@ def _is_same_home(before: Episode, episode: Episode, moves: list[Record]) -> boo
     return is_same_rent and not any(count_days(move.day, episode.first) <= _MOVE_DAYS for move in moves)
 
 
-def _find_moves(course: Course, homes: list[Episode], purchases: list[LifeEvent]) -> Iterator[LifeEvent]:
+def _find_moves(course: LifeSignals, homes: list[SignalPeriod], purchases: list[LifeEvent]) -> Iterator[LifeEvent]:
     """A mover's bill tells best; else one home that follows upon another."""
     told: list[date] = []
     for mover in course.list_singles(Sign.MOVER):
@@ -91,7 +91,7 @@ def _meet(first: date, second: date) -> bool:
     return count_days(first, second) <= _MOVE_DAYS
 
 
-def _find_purchases(course: Course) -> Iterator[LifeEvent]:
+def _find_purchases(course: LifeSignals) -> Iterator[LifeEvent]:
     """The price tells best, then the tax, then a large loan with a first mortgage payment."""
     told: list[date] = []
 
@@ -113,7 +113,7 @@ def _find_purchases(course: Course) -> Iterator[LifeEvent]:
         payouts = [
             record
             for record in course.list_singles(Sign.PAYOUT)
-            if record.amount >= _LEAST_HOME_LOAN and count_days(record.day, mortgage.first) <= _PURCHASE_DAYS
+            if record.amount >= _MIN_HOME_LOAN and count_days(record.day, mortgage.first) <= _PURCHASE_DAYS
         ]
         if mortgage.has_beginning and payouts and is_new(payouts[0].day):
             ids = (payouts[0].id, *mortgage.ids[:1])
@@ -121,7 +121,7 @@ def _find_purchases(course: Course) -> Iterator[LifeEvent]:
             yield LifeEvent("PROPERTY_PURCHASE", payouts[0].day, 0.8, ids, reasons)
 
 
-def find_family_events(course: Course) -> Iterator[LifeEvent]:
+def find_family_events(course: LifeSignals) -> Iterator[LifeEvent]:
     yield from _find_births(course)
     for care in course.list_episodes(Sign.CHILDCARE):
         goes_on = any(other is not care and other.covers(care.first) for other in course.list_episodes(Sign.CHILDCARE))
@@ -131,7 +131,7 @@ def find_family_events(course: Course) -> Iterator[LifeEvent]:
             yield LifeEvent("CHILDCARE_START", care.first, confidence, care.ids[:2], reasons, care.usual_amount)
 
 
-def _list_birth_signs(course: Course) -> Iterator[tuple[date, float, Reason]]:
+def _list_birth_signs(course: LifeSignals) -> Iterator[tuple[date, float, Reason]]:
     """Days near births: parental allowance tells best, then maternity pay, then child benefit with purchases."""
     for episode in course.list_episodes(Sign.PARENTAL_ALLOWANCE):
         if episode.has_beginning:
@@ -152,7 +152,7 @@ def _list_birth_signs(course: Course) -> Iterator[tuple[date, float, Reason]]:
             )
 
 
-def _find_births(course: Course) -> Iterator[LifeEvent]:
+def _find_births(course: LifeSignals) -> Iterator[LifeEvent]:
     told: list[date] = []
     for day, confidence, reason in _list_birth_signs(course):
         if any(count_days(day, other) <= _SAME_CHILD_DAYS for other in told):

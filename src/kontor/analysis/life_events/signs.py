@@ -63,7 +63,7 @@ COLLECTION = re.compile(
     r"INKASSO|EOSDEUTSCH|EOSGMBH|RIVERTY|PAIRFINANCE|CREDITREFORM|LOWELL|COEO|HOISTFIN|INTRUM|TROY|REALSOLUTION"
     r"|KSPKANZLEI|ARVATOPAYMENT|DIAGONALGMBH|BIDCORESOLV|FORDERUNGSMAN"
 )
-LEAST_PRICE, LEAST_WINDFALL, LEAST_PAYOUT = 20_000, 5_000, 500
+MIN_PRICE, MIN_WINDFALL, MIN_PAYOUT = 20_000, 5_000, 500
 
 
 def read_text(record: Record) -> str:
@@ -73,7 +73,7 @@ def read_text(record: Record) -> str:
 
 def is_price(record: Record) -> bool:
     """Whether a property is paid for, mostly by way of a notary."""
-    return record.amount <= -LEAST_PRICE and _PRICE.search(read_text(record)) is not None
+    return record.amount <= -MIN_PRICE and _PRICE.search(read_text(record)) is not None
 
 
 def is_home_loan(account: Account) -> bool:
@@ -112,7 +112,7 @@ def _read_other_income(record: Record) -> Sign | None:
 
 
 def _read_windfall(record: Record) -> Sign | None:
-    return Sign.WINDFALL if record.amount >= LEAST_WINDFALL else None
+    return Sign.WINDFALL if record.amount >= MIN_WINDFALL else None
 
 
 def _read_rent(record: Record) -> Sign | None:
@@ -133,7 +133,7 @@ def _read_loan(record: Record) -> Sign | None:
 
 
 def _read_payout(record: Record) -> Sign | None:
-    return Sign.PAYOUT if record.amount >= LEAST_PAYOUT else None
+    return Sign.PAYOUT if record.amount >= MIN_PAYOUT else None
 
 
 def _read_fee(record: Record) -> Sign | None:

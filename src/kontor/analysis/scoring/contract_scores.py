@@ -10,7 +10,7 @@ from kontor.analysis.contracts.periods import BY_NAME
 
 HIT_OVERLAP = 0.5
 NEAR_DAYS = 3
-_SHORTEST_GRACE_DAYS, _GRACE_SHARE = 7, 0.35
+_MIN_GRACE_DAYS, _GRACE_SHARE = 7, 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _divide(part: int, whole: int) -> float:
 
 def find_known_status(period: str, regular_count: int, due: date, data_until: date) -> Status:
     """The status that the rule gives to a contract whose next payment is or was due on that day."""
-    grace = max(_SHORTEST_GRACE_DAYS, _GRACE_SHARE * BY_NAME[period].days)
+    grace = max(_MIN_GRACE_DAYS, _GRACE_SHARE * BY_NAME[period].days)
     if (data_until - due).days > grace:
         return Status.INACTIVE
     return Status.PROVISIONAL if regular_count == 1 else Status.ACTIVE

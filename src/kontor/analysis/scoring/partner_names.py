@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kontor.analysis.tagging import Partner
 from kontor.analysis.tagging.folding import fold
 
-SHORTEST_SHORT_NAME = 4
+MIN_SHORT_NAME_LENGTH = 4
 
 
 class ShortNames:
@@ -31,7 +31,7 @@ class ShortNames:
             words = fold(name).split()
             for size in range(1, len(words)):
                 found[" ".join(words[:size])] = found[" ".join(words[-size:])] = None
-        return tuple(run for run in found if len(run) >= SHORTEST_SHORT_NAME and len(self._houses[run]) == 1)
+        return tuple(run for run in found if len(run) >= MIN_SHORT_NAME_LENGTH and len(self._houses[run]) == 1)
 
 
 def list_runs(words: Sequence[str]) -> Iterator[str]:

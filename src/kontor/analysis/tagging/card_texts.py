@@ -6,9 +6,9 @@ Places are left out on purpose: `ESSEN` is a city and a meal.
 import re
 
 CARD_PREFIXES = ("visa ", "mastercard ", "maestro ", "girocard ", "debitkarte ", "kartenzahlung ", "ec ", "pos ")
-SHORTEST_PLACE = 2
+MIN_PLACE_LENGTH = 2
 # Columns of places have at least so many letters: a shorter place is not cut.
-SHORTEST_CUT_PLACE = 11
+MIN_CUT_PLACE_LENGTH = 11
 # Behind these a place is no address but part of the name: `BUERGERBUERO STADT FELLBACH`.
 OF_PLACE = frozenset(["STADT", "GEMEINDE", "KREIS", "LANDKREIS", "LANDRATSAMT", "STADTWERKE", "KURVERWALTUNG", "UNI"])
 CARD_SIGNS = (
@@ -54,7 +54,7 @@ def find_shop(name: str, purpose: str, is_card: bool) -> str | None:
     place = purpose.find("//")
     if place > 1 and "http" not in purpose[max(0, place - 6) : place] and not purpose[place + 2 : place + 3].isdigit():
         dated = _DATE_AND_TIME.search(purpose, 0, place)
-        if dated and dated.start() > SHORTEST_PLACE:
+        if dated and dated.start() > MIN_PLACE_LENGTH:
             return purpose[: dated.start()]
         return cut_place(purpose[:place], purpose[place + 2 :])
     place = name.find("//")
@@ -110,17 +110,17 @@ def _find_unnamed(purpose: str, is_card: bool) -> str | None:
 def _cut_particulars(text: str) -> str:
     while match := _PARTICULARS.match(text):
         text = text[match.end() :]
-    return text if len(text) > SHORTEST_PLACE else ""
+    return text if len(text) > MIN_PLACE_LENGTH else ""
 
 
 def cut_place(shop: str, rest: str) -> str:
     """The shop without the place, which some terminals write twice: `HIT SANKT AUGUSTIN//SANKT AUGUSTI/DE`."""
     place = rest.partition("/")[0].upper()
-    start = shop.rfind(" ") if len(place) > SHORTEST_PLACE else -1
+    start = shop.rfind(" ") if len(place) > MIN_PLACE_LENGTH else -1
     while start > 1:
         # Either may be cut.
         end = shop[start + 1 :].upper()
-        is_cut = len(place) >= SHORTEST_CUT_PLACE and end.startswith(place) and " " not in end[len(place) :]
+        is_cut = len(place) >= MIN_CUT_PLACE_LENGTH and end.startswith(place) and " " not in end[len(place) :]
         if is_cut or place.startswith(end):
             before = shop[:start]
             return shop if before[before.rfind(" ") + 1 :].upper() in OF_PLACE else before

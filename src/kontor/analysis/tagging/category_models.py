@@ -15,9 +15,9 @@ from math import exp
 from zlib import crc32
 
 BITS = 15
-SIZE, MOST_WORDS = 5, 12
+SIZE, MAX_WORDS = 5, 12
 # Lanes of 16 bits hold the sum of this many weights between 0 and 255.
-MOST_GRAMS = 256
+MAX_GRAMS = 256
 OFFSET = 128
 _LANE = 2
 # What is this much less likely than the likeliest (as a logarithm) is left out.
@@ -33,13 +33,13 @@ def list_grams(name: str, purpose: str, is_incoming: bool, channel: str) -> list
     sign = b"+" if is_incoming else b"-"
     grams = [b"#" + sign, b"#" + sign + channel.encode()]
     for mark, text in ((b"n", name), (b"p", purpose)):
-        for word in text.split()[:MOST_WORDS]:
+        for word in text.split()[:MAX_WORDS]:
             if not word.isalpha():
                 continue
             padded = f" {word} ".encode()
             grams.append(mark + padded)
             grams.extend([padded[start : start + SIZE] for start in range(max(1, len(padded) - SIZE + 1))])
-    return grams[:MOST_GRAMS]
+    return grams[:MAX_GRAMS]
 
 
 def hash_gram(gram: bytes) -> int:

@@ -19,13 +19,13 @@ WHOLE_NAME = 15.0
 BUILT_SHARE = 0.8
 # Money from a shop is most often paid back, but may be a wage.
 REFUND_SHARE = 0.6
-SHORTEST_IN_PURPOSE = 5
+MIN_IN_PURPOSE_LENGTH = 5
 # Where the kind of shop before it tells that a common word is a brand.
 NAMED_AFTER_TRADE = ("SHOPPING_", "MOBILITY_", "HOUSING_FURNISHING", "LIVING_DRUGSTORE")
 # The number of a branch behind a brand; and how much its further words must weigh to tell the same trade.
-SHORTEST_BRANCH, TELLING_WEIGHT = 3, 1.5
+MIN_BRANCH_LENGTH, TELLING_WEIGHT = 3, 1.5
 # What a shop's address is made of: words that are too short to be another name, and streets.
-SHORTEST_NAME_WORD = 3
+MIN_NAME_WORD_LENGTH = 3
 STREETS = ("str", "strasse", "weg", "allee", "platz", "ring", "damm", "ufer", "chaussee", "gasse")
 # A brand in the midst of a name whose other words tell another trade counts this much: `Tagespflege Lichtblick`.
 STRANGE_SHARE = 0.3
@@ -116,7 +116,7 @@ class PartnerChooser:
         name where a company of several brands stands in front: WEB.DE behind 1&1 Mail & Media."""
         house = self._partners[chosen.partner]
         for alias, start, _ in tally.places:
-            if alias.partner == NOBODY or alias.is_whole or alias.letters < SHORTEST_IN_PURPOSE:
+            if alias.partner == NOBODY or alias.is_whole or alias.letters < MIN_IN_PURPOSE_LENGTH:
                 continue
             brand = self._partners[alias.partner]
             if not brand.group or brand is house:
@@ -155,7 +155,7 @@ class PartnerChooser:
             return ""
         if reading.is_unnamed:
             return AT_UNNAMED
-        if alias.letters < SHORTEST_IN_PURPOSE or find_main(self._partners[alias.partner].category) in PASSED_OVER:
+        if alias.letters < MIN_IN_PURPOSE_LENGTH or find_main(self._partners[alias.partner].category) in PASSED_OVER:
             return ""
         return AT_PURPOSE
 
@@ -174,7 +174,7 @@ class PartnerChooser:
             return True
         if all(word.isdigit() or word in NAME_FILLERS or word in self._rules.places for word in rest):
             return True
-        if rest[0].isdigit() and len(rest[0]) >= SHORTEST_BRANCH:
+        if rest[0].isdigit() and len(rest[0]) >= MIN_BRANCH_LENGTH:
             return True
         if reading.channel in TILLS and self._is_address(rest):
             return True
@@ -200,7 +200,7 @@ class PartnerChooser:
         """Whether words behind a shop's name tell where it is: `JET BAHNHOFSTR 12`, `STAR TS WIESBADEN`."""
         return all(
             word.isdigit()
-            or len(word) < SHORTEST_NAME_WORD
+            or len(word) < MIN_NAME_WORD_LENGTH
             or word in NAME_FILLERS
             or word in self._rules.places
             or word.endswith(STREETS)
@@ -298,7 +298,7 @@ NAME_FILLERS = frozenset(
 def is_plain(alias: Alias, place: str, partner: Partner, reading: Reading) -> bool:
     """Whether the name tells plainly who it was. A house may collect for brands that are no kin of it in any table, so
     that its creditor id says less then."""
-    is_long = alias.letters >= SHORTEST_IN_PURPOSE or alias.text == reading.name
+    is_long = alias.letters >= MIN_IN_PURPOSE_LENGTH or alias.text == reading.name
     return place == AT_START and is_long and not partner.is_intermediary
 
 

@@ -22,10 +22,10 @@ from kontor.analysis.tagging.taggings import NO_PARTNER, Tagging
 SAME_NAME, SAME_MERCHANT, OTHER_CATEGORY = 0.98, 0.93, 0.88
 # Purposes are alike from here on, as the share of words that both have.
 LIKENESS = 0.5
-FEWEST_WORDS = 2
+MIN_WORDS = 2
 # Names that are written together or cut are the same if this many letters are.
-FEWEST_LETTERS = 8
-SHORTEST_MARK = 5
+MIN_LETTERS = 8
+MIN_MARK_LENGTH = 5
 # From here on the tagger's own word about a booking is kept, unless it said the same about the corrected one.
 SURE = 0.9
 
@@ -60,7 +60,7 @@ def describe_kind(reading: Reading, tagging: Tagging, common: AbstractSet[str], 
     """`common` are words that many names have."""
     is_collector = reading.has_collector and not reading.has_merchant
     name = () if is_collector or reading.is_unnamed else _list_words(reading.name)
-    marks = frozenset(word for word in name if len(word) >= SHORTEST_MARK and word not in common)
+    marks = frozenset(word for word in name if len(word) >= MIN_MARK_LENGTH and word not in common)
     words = frozenset(_list_words(reading.purpose))
     partner = "" if tagging.partner == NO_PARTNER else tagging.partner
     category, confidence = tagging.category, tagging.category_confidence
@@ -100,7 +100,7 @@ class Corrections:
 
 def _list_merchants(kind: Kind) -> set[str]:
     """Keys, of which bookings of the same merchant have one in common; those that name nobody have the same."""
-    beginning = "".join(kind.name)[:FEWEST_LETTERS]
+    beginning = "".join(kind.name)[:MIN_LETTERS]
     return {kind.partner, beginning, *kind.marks} - {""} or {""}
 
 
@@ -122,7 +122,7 @@ def _compare(kind: Kind, corrected: Kind) -> Likeness | None:
         is_alike = was_same or shared >= LIKENESS or kind.confidence < SURE
     else:
         names_nobody = not (kind.name or corrected.name or kind.partner or corrected.partner)
-        is_alike = names_nobody and shared >= LIKENESS and len(common) >= FEWEST_WORDS
+        is_alike = names_nobody and shared >= LIKENESS and len(common) >= MIN_WORDS
     if not is_alike:
         return None
     is_same_name = bool(kind.name) and kind.name == corrected.name
@@ -143,4 +143,4 @@ def _is_same_merchant(kind: Kind, corrected: Kind) -> bool:
 def _is_same_name(name: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Equal, or the beginning of the other one: banks cut names, lose blanks, and add places."""
     shorter, longer = sorted(("".join(name), "".join(other)), key=len)
-    return bool(shorter) and (shorter == longer or (len(shorter) >= FEWEST_LETTERS and longer.startswith(shorter)))
+    return bool(shorter) and (shorter == longer or (len(shorter) >= MIN_LETTERS and longer.startswith(shorter)))

@@ -57,8 +57,8 @@ KIND_NAMES = [f"k{number}" for number in range(64)]
 SCORE_NAMES = [f"s{number}" for number in range(len(SCORES) + 1)]
 MARGIN_NAMES = [f"m{number}" for number in range(len(MARGINS) + 1)]
 # How many hints agreed; more than this are as good.
-MOST_HINTS = 3
-HINT_NAMES = [f"h{number}" for number in range(MOST_HINTS + 1)]
+MAX_HINTS = 3
+HINT_NAMES = [f"h{number}" for number in range(MAX_HINTS + 1)]
 
 
 class Decision(NamedTuple):
@@ -206,7 +206,7 @@ class Decider:
             KIND_NAMES[tally.kinds[best]],
             SCORE_NAMES[bisect_right(SCORES, best_score)],
             MARGIN_NAMES[bisect_right(MARGINS, second / best_score)],
-            HINT_NAMES[min(tally.hints.get(best, 0), MOST_HINTS)],
+            HINT_NAMES[min(tally.hints.get(best, 0), MAX_HINTS)],
             "alone" if not rival else "sibling" if MAINS[rival] == MAINS[best] else "rival",
         )
         return best, cell
@@ -277,7 +277,7 @@ class Decider:
             "asked" if chosen == best else "sibling" if MAINS[chosen] == MAINS[best] else "overruled",
             f"a:{name_probability(weights.get(chosen, 0.0) / MODEL_WEIGHT)}",
             f"a:{SCORE_NAMES[bisect_right(SCORES, scores.get(chosen, 0.0))]}",
-            HINT_NAMES[min(tally.hints.get(chosen, 0), MOST_HINTS)],
+            HINT_NAMES[min(tally.hints.get(chosen, 0), MAX_HINTS)],
         )
         return chosen, cell
 

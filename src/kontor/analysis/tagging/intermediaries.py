@@ -164,9 +164,9 @@ _ASIDE = frozenset(
         "monatsrechnung",
     ]
 )
-MOST_BARE_WORDS = 3
+MAX_BARE_WORDS = 3
 # What collectors write of their own business, and no shop is called so.
-SHORTEST_NAME_WORD = 4
+MIN_NAME_WORD_LENGTH = 4
 _OWN_BUSINESS = frozenset(
     [
         *("abbuchung", "abrechnung", "aktenzeichen", "april", "august", "auszahlung", "bank", "betrag", "bezahlung"),
@@ -228,7 +228,7 @@ def find_bare_merchant(folded_name: str, text: str) -> tuple[str, bool]:
     # A line's end may have joined them: `YOUBESTELLUNG`.
     words = [word[:-10] if word.upper().endswith("BESTELLUNG") else word for word in words]
     words = [word for word in words if not any(letter.isdigit() for letter in word)]
-    return " ".join(words) if len(words) <= MOST_BARE_WORDS else "", is_starred
+    return " ".join(words) if len(words) <= MAX_BARE_WORDS else "", is_starred
 
 
 def find_merchants(text: str) -> tuple[list[str], str]:
@@ -258,7 +258,7 @@ def find_merchants(text: str) -> tuple[list[str], str]:
 def tells_merchant(purpose: str) -> bool:
     """Whether the folded purpose of a collector holds words that may be a shop's name."""
     return any(
-        len(word) >= SHORTEST_NAME_WORD
+        len(word) >= MIN_NAME_WORD_LENGTH
         and word.isalpha()
         and word not in _ASIDE
         and word not in _OWN_BUSINESS

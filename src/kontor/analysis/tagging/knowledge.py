@@ -18,14 +18,14 @@ GENERIC_OWN, GENERIC_MAIN = 0.4, 0.6
 MIRRORED = 0.5
 # The last word of a longer alias may go on: `Allianz Lebensversicherung` finds `ALLIANZ LEBENSVERSICHERUNGS-AG`.
 OPEN_ENDED_LETTERS = 7
-SHORTEST_ALIAS = 2
+MIN_ALIAS_LENGTH = 2
 # A lighter hint changes nothing: neither does it decide, nor is it asked for beside the model.
 FAINTEST = 0.15
 LEGAL_FORMS = frozenset({"gmbh", "ag", "kg", "se", "ev", "eg", "ug", "de", "com", "mbh"})
 # Names of such partners say what they sell: `HUK-COBURG Rechtsschutz`. Words inside other names are but names.
 OPEN_MAINS = frozenset({"INSURANCE", "BILLS", "BANKFINANCE", "SAVINGS", "INCOME"})
-SHORTEST_COMPLETION = 5
-SHORTEST_RUN_TOGETHER, MOST_WORDS_RUN_TOGETHER = 8, 2
+MIN_COMPLETION_LENGTH = 5
+MIN_RUN_TOGETHER_LENGTH, MAX_WORDS_RUN_TOGETHER = 8, 2
 NOT_LOCAL, NOBODY = -1, -2
 # `Stadthalle` is a hall, not the town of Halle.
 NEVER_RUN_TOGETHER = frozenset({"stadt", "landkreis", "kreis", "gemeinde", "zoo", "bar"})
@@ -240,7 +240,7 @@ def add_aliases(builder: _Builder, number: int, partner: Partner, general: int) 
     for spelling in spellings:
         is_whole = spelling.startswith("=")
         for spelled in spell_alias(spelling.removeprefix("=")):
-            if len(spelled) >= SHORTEST_ALIAS and spelled not in known:
+            if len(spelled) >= MIN_ALIAS_LENGTH and spelled not in known:
                 known.add(spelled)
                 # What the table of organisations makes has a city.
                 _add_alias(builder, number, spelled, is_whole, general, is_full=not partner.city)
@@ -258,7 +258,7 @@ def spell_alias(alias: str) -> list[str]:
     if "'" in alias:
         spellings.append(fold(alias.replace("'", " ")))
     words = text.split()
-    is_short = 1 < len(words) <= MOST_WORDS_RUN_TOGETHER and len(text) > SHORTEST_RUN_TOGETHER
+    is_short = 1 < len(words) <= MAX_WORDS_RUN_TOGETHER and len(text) > MIN_RUN_TOGETHER_LENGTH
     if is_short and words[-1] not in LEGAL_FORMS and words[0] not in NEVER_RUN_TOGETHER:
         spellings.append("".join(words))
     return spellings

@@ -14,7 +14,7 @@ from kontor.analysis.tagging.layout_files import LayoutFile, read_layout_files, 
 
 CASH_TEXT = "Bargeldauszahlung"
 # Cash machines give notes.
-SMALLEST_NOTE = 5
+MIN_NOTE = 5
 
 
 class Found:
@@ -35,7 +35,7 @@ class Layout:
             return None
         if self._booking_words and not any(word in booking_text.lower() for word in self._booking_words):
             return None
-        if self._is_cash and (amount >= 0 or amount % SMALLEST_NOTE):
+        if self._is_cash and (amount >= 0 or amount % MIN_NOTE):
             return None
         match = self._pattern.search(purpose)
         if match is None:

@@ -10,12 +10,12 @@ from operator import itemgetter
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from kontor.analysis.tagging.knowledge import SHORTEST_COMPLETION, Knowledge
+from kontor.analysis.tagging.knowledge import MIN_COMPLETION_LENGTH, Knowledge
 
-SHORTEST_BRAND_START = 8
-LONGEST_COMPLETION = 1.75
+MIN_BRAND_START_LENGTH = 8
+MAX_COMPLETION_RATIO = 1.75
 BRAND_ENDS = ("bad", "bahn", "bank", "haus", "hof", "hotel", "land", "markt", "park", "werk", "werke", "welt")
-SHORTEST_MENDED, SHORTEST_MENDED_NAME = 8, 6
+MIN_MENDED_LENGTH, MIN_MENDED_NAME_LENGTH = 8, 6
 
 Match = tuple[int, int, int]
 read_start = itemgetter(1)
@@ -43,12 +43,12 @@ class Matcher:
         """Known words that a cut name may have gone on with: the whole name's, or else its last word's."""
         completion = self._complete_one(name)
         last = name[name.rfind(" ") + 1 :]
-        if completion is None and len(last) >= SHORTEST_COMPLETION and last != name:
+        if completion is None and len(last) >= MIN_COMPLETION_LENGTH and last != name:
             completion = self._complete_one(last)
             # A surname is no beginning of a brand: `LINDNER` is not `Lindner Hotel`, `LOTTE` not `Lotteria`. Neither is
             # a word that needs another one to become it: `Friedrichs` is not the `Friedrichsbad`.
             is_brand = completion in self._knowledge.brands
-            is_short = len(last) < SHORTEST_BRAND_START
+            is_short = len(last) < MIN_BRAND_START_LENGTH
             if completion and (" " in completion or (is_brand and (is_short or completion.endswith(BRAND_ENDS)))):
                 completion = ""
         return completion or ""
@@ -60,14 +60,14 @@ class Matcher:
         if place == len(known) or not known[place].startswith(start):
             return None
         completion = known[place]
-        if len(start) < SHORTEST_COMPLETION and completion != start:
+        if len(start) < MIN_COMPLETION_LENGTH and completion != start:
             return None
         # Of several that begin so none is meant for sure: `stadtwerke schw` may be Schwabach or Schwerin.
         if " " in completion and self._is_one_of_many(completion, start, place):
             return ""
         # What goes on with another word was not cut: `Stadtwerke Neumünster` is not their `Glasfaser`.
         is_whole = completion == start or completion[len(start)] == " "
-        return "" if is_whole or len(completion) > len(start) * LONGEST_COMPLETION else completion
+        return "" if is_whole or len(completion) > len(start) * MAX_COMPLETION_RATIO else completion
 
     def _is_one_of_many(self, completion: str, start: str, place: int) -> bool:
         known = self._knowledge.completions
@@ -77,7 +77,7 @@ class Matcher:
             place += 1
         return False
 
-    def mend(self, text: str, shortest: int = SHORTEST_MENDED) -> str:
+    def mend(self, text: str, shortest: int = MIN_MENDED_LENGTH) -> str:
         """Known words that a line's end tore apart: `LEBENSVERSICHERU NG`. Empty if there are none."""
         known = self._knowledge.words
         mended = [

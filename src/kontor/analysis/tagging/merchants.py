@@ -11,17 +11,17 @@ from itertools import takewhile
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.knowledge import LEGAL_FORMS
 from kontor.analysis.tagging.lexicons import Rules, load_keywords
-from kontor.analysis.tagging.persons import INITIALS, RELATIVES, TITLES, Acquaintances
+from kontor.analysis.tagging.persons import INITIALS, RELATIVES, TITLES, PersonClassifier
 from kontor.analysis.tagging.readings import CARD, Reading
 from kontor.analysis.tagging.sepa_tags import LABELS, TAGS
 from kontor.analysis.tagging.taggings import OwnAccounts
 from kontor.domain.transactions import Transaction
 
-SHORTEST_WORD, MOST_WORDS, LONGEST_NAME = 2, 6, 60
+MIN_WORD_LENGTH, MAX_WORDS, MAX_NAME_LENGTH = 2, 6, 60
 # Shorter words that companies have in their names are also parts of persons' names: `Don`, `Bei`.
-SHORTEST_COMPANY = 4
+MIN_COMPANY_LENGTH = 4
 # From here on a word without a vowel is a reference.
-SHORTEST_REFERENCE = 5
+MIN_REFERENCE_LENGTH = 5
 VOWELS = frozenset("aeiouy")
 TAG_WORDS = frozenset(tag.lower() for tag in TAGS)
 # Behind them stands a person: `KUPFERKANNE INH. BECK`.
@@ -39,7 +39,7 @@ MARKS_END = ("nr", "nummer", "referenz")
 
 
 class MerchantNames:
-    def __init__(self, rules: Rules, acquaintances: Acquaintances) -> None:
+    def __init__(self, rules: Rules, acquaintances: PersonClassifier) -> None:
         self._rules, self._acquaintances = rules, acquaintances
 
     @cached_property
@@ -49,13 +49,13 @@ class MerchantNames:
 
     def name(self, transaction: Transaction, reading: Reading, own: OwnAccounts) -> str:
         """The merchant of a payment; "" where there is none that may be named."""
-        if reading.is_incoming or reading.is_unnamed or len(reading.name) > LONGEST_NAME:
+        if reading.is_incoming or reading.is_unnamed or len(reading.name) > MAX_NAME_LENGTH:
             return ""
         written = fold((transaction.counterparty_name or "").partition("//")[0])
         if has_address(transaction) or has_number(reading.name) or has_number(written):
             return ""
         words = list(takewhile(lambda word: word not in OWNERS, reading.name.split()))
-        if len(words) > MOST_WORDS or not TAG_WORDS.isdisjoint(words) or self._is_person(words, own):
+        if len(words) > MAX_WORDS or not TAG_WORDS.isdisjoint(words) or self._is_person(words, own):
             return ""
         kept = [word for word in words if is_plain(word)]
         if not self._tells_something(kept) or not self._is_merchant(reading, words, kept):
@@ -70,7 +70,7 @@ class MerchantNames:
             return True
         if any(word in self._rules.given_names or word.removesuffix("s") in self._rules.given_names for word in words):
             return True
-        holders = {word for holder in own.holders for word in fold(holder).split() if len(word) > SHORTEST_WORD}
+        holders = {word for holder in own.holders for word in fold(holder).split() if len(word) > MIN_WORD_LENGTH}
         return any(holder in word for word in words for holder in holders)
 
     def _is_merchant(self, reading: Reading, words: list[str], kept: list[str]) -> bool:
@@ -89,13 +89,13 @@ class MerchantNames:
         return is_trade or len(kept) == 1
 
     def _is_companys(self, word: str) -> bool:
-        is_long = len(word) >= SHORTEST_COMPANY
+        is_long = len(word) >= MIN_COMPANY_LENGTH
         return is_long and (word in self._rules.companies or word.endswith(self._rules.company_endings))
 
     def _tells_something(self, words: list[str]) -> bool:
         """More than a place or a legal form."""
         others = self._rules.places | LEGAL_FORMS
-        return any(len(word) > SHORTEST_WORD and word not in others for word in words)
+        return any(len(word) > MIN_WORD_LENGTH and word not in others for word in words)
 
 
 def has_address(transaction: Transaction) -> bool:
@@ -113,6 +113,6 @@ def has_number(name: str) -> bool:
 
 def is_plain(word: str) -> bool:
     """A word of letters that can be read: no number, and no reference."""
-    if not word.isalpha() or len(word) < SHORTEST_WORD or set(word) == {"x"}:
+    if not word.isalpha() or len(word) < MIN_WORD_LENGTH or set(word) == {"x"}:
         return False
-    return len(word) < SHORTEST_REFERENCE or not VOWELS.isdisjoint(word)
+    return len(word) < MIN_REFERENCE_LENGTH or not VOWELS.isdisjoint(word)

@@ -21,7 +21,7 @@ OF_GOODS = (
     *("FAMILY_CHILDNECESSITIES", "RECREATION_HOBBY", "RECREATION_GARDEN", "RECREATION_SPORTS", "LIVING_CONSUMABLES"),
 )
 # Words of two names are of one family if they begin alike; these beginnings tell no family.
-SHORTEST_KIN = 4
+MIN_KIN_LENGTH = 4
 GENERAL_STARTS = frozenset(
     ["auto", "bank", "deut", "gese", "inte", "mark", "onli", "serv", "shop", "stad", "vere", "vers", "zent"]
 )
@@ -75,6 +75,6 @@ def is_only_mentioned(choice: Choice, main: str, own: str, reading: Reading) -> 
 
 def is_kin(name: str, partner: Partner) -> bool:
     """Whether a name and a partner share how a word begins: the `Landwirtschaftsverlag` and its `Landlust`."""
-    starts = {word[:SHORTEST_KIN] for word in name.split() if len(word) >= SHORTEST_KIN} - GENERAL_STARTS
+    starts = {word[:MIN_KIN_LENGTH] for word in name.split() if len(word) >= MIN_KIN_LENGTH} - GENERAL_STARTS
     others = (word for own_name in partner.names for word in fold(own_name).split())
-    return any(word[:SHORTEST_KIN] in starts for word in others)
+    return any(word[:MIN_KIN_LENGTH] in starts for word in others)

@@ -31,9 +31,9 @@ KIN = frozenset(
 )
 # Passed over where a given name is looked for; not all of them are close family.
 RELATIVES = KIN | {"cousin", "cousine", "neffe", "nichte", "schwager", "schwaegerin", "pate", "patin"}
-MOST_WORDS = 5
-SHORTEST_SURNAME = 3
-SHORTEST_CUT_NAME = 12
+MAX_WORDS = 5
+MIN_SURNAME_LENGTH = 3
+MIN_CUT_NAME_LENGTH = 12
 
 
 def normalise_iban(iban: str) -> str:
@@ -49,19 +49,19 @@ class Customer:
         names = [[word for word in fold(holder).split() if word not in TITLES] for holder in own.holders]
         self.holders = frozenset(frozenset(words) for words in names if len(words) > 1)
         self.spellings = tuple(" ".join(words) for words in names if len(words) > 1)
-        self.surnames = frozenset(words[-1] for words in names if words and len(words[-1]) >= SHORTEST_SURNAME)
+        self.surnames = frozenset(words[-1] for words in names if words and len(words[-1]) >= MIN_SURNAME_LENGTH)
 
     def is_holder(self, name: str, words: list[str]) -> bool:
         if not self.holders or len(words) < 2:
             return False
         if frozenset(word for word in words if word not in TITLES) in self.holders:
             return True
-        return len(name) >= SHORTEST_CUT_NAME and any(
+        return len(name) >= MIN_CUT_NAME_LENGTH and any(
             name.startswith(spelling) or spelling.startswith(name) for spelling in self.spellings
         )
 
 
-class Acquaintances:
+class PersonClassifier:
     """Tells persons from companies by given names and by companies' words."""
 
     def __init__(self, rules: Rules, brands: frozenset[str] = frozenset()) -> None:
@@ -70,7 +70,7 @@ class Acquaintances:
         self._endings = rules.company_endings
 
     def is_person(self, words: list[str]) -> bool:
-        if not 2 <= len(words) <= MOST_WORDS:
+        if not 2 <= len(words) <= MAX_WORDS:
             return False
         return (
             self._is_named(words)

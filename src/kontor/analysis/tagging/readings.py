@@ -19,7 +19,7 @@ CARD, DEBIT, TRANSFER, CREDIT, SALARY, OTHER = "card", "debit", "transfer", "cre
 TILLS = frozenset({CARD, DEBIT})
 
 NO_FIELDS = SepaFields("")
-MOST_BOOKING_TEXTS = 2000
+MAX_BOOKING_TEXTS = 2000
 # How a purpose tells that a card was used, where a bank tells it nowhere else.
 CARD_PURPOSE = "Card transaction of"
 # `NR XXXX 4711 CELLE`, `NR7123456789 CELLE`: the number of a card in front.
@@ -33,7 +33,7 @@ CARD_NUMBER = "Karte Nr."
 _LOST_BLANK = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ]{2})|(?<=[A-ZÄÖÜ]{2})(?=[A-ZÄÖÜ][a-zäöüß]{2})")
 # Who thanks is the brand, whoever collects: `Danke fuer die Aufladung. FONIC SAGT DANKE`.
 THANKS = (" sagt danke", " dankt fuer", " sagt vielen dank")
-MOST_THANKING_WORDS = 3
+MAX_THANKING_WORDS = 3
 # What stands before a star and is no brand is a collector's code: `ZLR*ATELIER NORDWIND`.
 _STAR_CODE = re.compile(r"([A-Za-z]{2,4}) ?\*\s*(?=[^\W\d])")
 # Who acts for another: `JDC PLUS GMBH INKASSO F. INTER LEBEN`, `ELEMENT INSURANCE AG I.A. ASSONA GMBH`.
@@ -41,11 +41,11 @@ _AGENT = re.compile(r" (?:inkasso (?:f|fuer)|i a|im auftrag(?: der| von)?|gmbh f
 # Who collects for a shop that is named first: `SCHUHHAUS NORD - RATEPAY GMBH`.
 _COLLECTOR_BEHIND = re.compile(r"(?<=\w{3}) (?:c o |by |ueber |via )?(?:ratepay|klarna|riverty|afterpay|billpay)\b.*$")
 # A brand whose blanks were lost: `EDEKAMUELLERSAGTDANKE`, `KAUFLANDWUERZBURG`, `RYANAIR224000HX`.
-SHORTEST_GLUED, SHORTEST_GLUED_BRAND, LONGEST_GLUED_BRAND = 10, 4, 20
+MIN_GLUED_LENGTH, MIN_GLUED_BRAND_LENGTH, MAX_GLUED_BRAND_LENGTH = 10, 4, 20
 GLUED_STARTS, GLUED_END = ("station", "tankstelle", "filiale", "sagt", "dankt", "gmbh"), "sagtdanke"
 # PayPal writes merchants without blanks and cuts them to this many letters: `FLACONIGMBH`. What then stands behind a
 # brand is how firms go on.
-SQUASHED, SHORTEST_SQUASHED = 11, 6
+SQUASHED, MIN_SQUASHED_LENGTH = 11, 6
 FIRM_ENDS = (
     *("gmbhcokg", "gmbhundco", "agdeutschland", "sedeutschland", "ugdeutschland", "kgdeutschland", "ohg", "ltd"),
     *("limited", "bvdeutschland", "sarl", "srl", "sro", "incorporated", "llc", "aps", "spa", "deutschland", "germany"),
@@ -119,7 +119,7 @@ class Reader:
         if known is None:
             text = fold(booking_text)
             known = text, self._find_channel(text)
-            if len(self._booking_texts) < MOST_BOOKING_TEXTS:
+            if len(self._booking_texts) < MAX_BOOKING_TEXTS:
                 self._booking_texts[booking_text] = known
         return known
 
@@ -188,9 +188,9 @@ class Reader:
     def _part_glued(self, name: str) -> str:
         """The folded name of a card text with a blank behind a brand that has lost it."""
         word = name.partition(" ")[0]
-        if len(word) < SHORTEST_GLUED or word in self._brands:
+        if len(word) < MIN_GLUED_LENGTH or word in self._brands:
             return name
-        for size in range(min(len(word) - 2, LONGEST_GLUED_BRAND), SHORTEST_GLUED_BRAND - 1, -1):
+        for size in range(min(len(word) - 2, MAX_GLUED_BRAND_LENGTH), MIN_GLUED_BRAND_LENGTH - 1, -1):
             if word[:size] in self._brands:
                 rest = word[size:]
                 if rest[0].isdigit() or rest.startswith(GLUED_STARTS) or rest.endswith(GLUED_END):
@@ -216,10 +216,10 @@ class Reader:
     def _part_squashed(self, name: str) -> str:
         """A merchant's folded name with the blanks that its collector left out."""
         word, _, rest = name.partition(" ")
-        if len(word) < SHORTEST_SQUASHED or word in self._brands:
+        if len(word) < MIN_SQUASHED_LENGTH or word in self._brands:
             return name
         brand = self._squashed.get(word, "") if len(word) == SQUASHED else ""
-        for size in range(len(word) - 1, SHORTEST_GLUED_BRAND, -1):
+        for size in range(len(word) - 1, MIN_GLUED_BRAND_LENGTH, -1):
             if brand:
                 break
             ending = word[size:]
@@ -247,7 +247,7 @@ class Reader:
             words = purpose.partition(thanks)[0].split() if thanks in purpose else []
             while words and words[-1] in LEGAL_FORMS:
                 words.pop()
-            for count in range(MOST_THANKING_WORDS, 0, -1):
+            for count in range(MAX_THANKING_WORDS, 0, -1):
                 brand = " ".join(words[-count:])
                 if brand in self._brands:
                     return brand

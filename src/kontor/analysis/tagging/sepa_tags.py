@@ -73,7 +73,7 @@ CREDITOR_LENGTHS = {"DE": 18, "AT": 18, "LU": 26, "NL": 19, "FR": 13, "IE": 13, 
 
 
 # Some banks begin a purpose with the counterparty, and the kind of booking right behind it.
-GLUED_KIND, LONGEST_KIND = "SEPA-", 40
+GLUED_KIND, MAX_KIND_LENGTH = "SEPA-", 40
 
 
 class SepaFields(NamedTuple):
@@ -97,7 +97,7 @@ def split_glued(purpose: str) -> tuple[str, str, str]:
     name, _, rest = purpose.partition(GLUED_KIND)
     before, sign, _ = rest.partition("+")
     # What stands before the sign must be the first tag, which a line's end may have broken.
-    if not sign or "+" in name or len(before) > LONGEST_KIND or before[-5:].replace(" ", "")[-4:] not in TAGS:
+    if not sign or "+" in name or len(before) > MAX_KIND_LENGTH or before[-5:].replace(" ", "")[-4:] not in TAGS:
         return "", "", purpose
     kind = _cut_tail(before, 4)
     return name.strip(), GLUED_KIND + kind.strip(), rest[len(kind) :]

@@ -5,7 +5,7 @@ Asked only where no other knowledge decides, so that it may be slow and need not
 
 from collections.abc import Mapping
 
-SHORTEST, SHORTEST_WORD = 3, 4
+SHORTEST, MIN_WORD_LENGTH = 3, 4
 # The last part of a German compound tells what a thing is.
 END_BONUS = 1.5
 
@@ -20,7 +20,7 @@ class Stems:
         """The category of the longest part that is known, an ending before a beginning; empty if there is none."""
         best, best_length = "", 0.0
         for word in name.split():
-            if len(word) < SHORTEST_WORD or not word.isalpha():
+            if len(word) < MIN_WORD_LENGTH or not word.isalpha():
                 continue
             category, length = self._read_word(word)
             if length > best_length:

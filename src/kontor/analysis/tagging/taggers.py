@@ -13,7 +13,7 @@ from kontor.analysis.tagging.knowledge import Knowledge
 from kontor.analysis.tagging.lexicons import find_main, load_rules
 from kontor.analysis.tagging.merchants import MerchantNames
 from kontor.analysis.tagging.partners import list_lines
-from kontor.analysis.tagging.persons import Acquaintances, Customer
+from kontor.analysis.tagging.persons import Customer, PersonClassifier
 from kontor.analysis.tagging.prepared_knowledge import load_knowledge
 from kontor.analysis.tagging.readings import Reader, Reading
 from kontor.analysis.tagging.taggings import Evidence, OwnAccounts, Tagging
@@ -28,7 +28,7 @@ class Tagger:
         self,
         decider: Decider,
         reader: Reader,
-        acquaintances: Acquaintances,
+        acquaintances: PersonClassifier,
         merchant_names: MerchantNames,
         common_words: frozenset[str],
         version: str,
@@ -131,7 +131,7 @@ def make_tagger(model: CategoryModel | None, knowledge: Knowledge | None = None)
     categories = [line.split("|")[1].strip() for line in lines if not line.startswith("@")]
     leaves = [category for category in categories if "_" in category or category == "TAXES"]
     decider = Decider(knowledge, rules, load_confidences(), model, leaves)
-    reader, acquaintances = Reader(rules, knowledge.names), Acquaintances(rules, knowledge.names)
+    reader, acquaintances = Reader(rules, knowledge.names), PersonClassifier(rules, knowledge.names)
     common_words = knowledge.words | rules.places | rules.given_names | rules.companies
     names = MerchantNames(rules, acquaintances)
     return Tagger(decider, reader, acquaintances, names, common_words, derive_version())

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from kontor.analysis.tagging.knowledge import NOT_LOCAL, NOTHING, Alias, Clue, Knowledge, Pattern
 from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, IN_TEXT, MAINS
-from kontor.analysis.tagging.matching import SHORTEST_MENDED_NAME, Match, Matcher
+from kontor.analysis.tagging.matching import MIN_MENDED_NAME_LENGTH, Match, Matcher
 from kontor.analysis.tagging.readings import CARD, Reading
 from kontor.analysis.tagging.taggings import NO_INSURANCE, Evidence
 
@@ -195,7 +195,7 @@ class Collector:
             # No till sells insurance: `SCHMUCKV` is not `Schmuckversicherung`.
             if not (reading.channel == CARD and INSURANCE in completion):
                 extra = f"{extra} | {completion}"
-        if reading.has_merchant and (mended := self._matcher.mend(f"{name} {extra}", SHORTEST_MENDED_NAME)):
+        if reading.has_merchant and (mended := self._matcher.mend(f"{name} {extra}", MIN_MENDED_NAME_LENGTH)):
             # A merchant's name comes out of a purpose, where lines' ends cut it.
             extra = f"{extra} |{mended}"
         head = f" {name} | {extra}" if extra else f" {name}"

@@ -22,7 +22,7 @@ from kontor.domain.scopes import CUSTOMER_TAGS
 
 EDITS = "/customer/v2/kontoumsaetze/bearbeitungen"
 RULES = "/customer/v2/ai/tagging-rules/"
-MOST_EXAMPLES = 5
+MAX_EXAMPLES = 5
 
 
 class CategoriesQuery(Input, kw_only=True):
@@ -59,7 +59,7 @@ class Preview(Output, kw_only=True):
     count: Annotated[int, Meta(description="transactions that would get the category")]
     total: Annotated[Amount, Meta(description="of those in euros")]
     category: Category
-    examples: Annotated[list[TransactionShown], Meta(max_length=MOST_EXAMPLES, description="the newest")]
+    examples: Annotated[list[TransactionShown], Meta(max_length=MAX_EXAMPLES, description="the newest")]
     next_step: Annotated[str, Meta(description="in the caller's language, for the user")]
 
 
@@ -215,6 +215,6 @@ def _show(call: ToolCall, change: msgspec.Struct, found: dict[str, Any], categor
         count=found["anzahl"],
         total=found["summe"],
         category=category,
-        examples=list(map(read_transaction, found["beispiele"][:MOST_EXAMPLES])),
+        examples=list(map(read_transaction, found["beispiele"][:MAX_EXAMPLES])),
         next_step=call.texts("changes.next_step"),
     )

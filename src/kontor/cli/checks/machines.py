@@ -11,7 +11,7 @@ from kontor.cli.checks.findings import Finding, ok, problem, warning
 from kontor.cli.processes import OPEN_FILES
 from kontor.config import Settings
 
-LEAST_BYTES, COMFORTABLE_BYTES = 500_000_000, 5_000_000_000
+MIN_BYTES, COMFORTABLE_BYTES = 500_000_000, 5_000_000_000
 
 
 def check_machine(settings: Settings) -> Iterator[Finding]:
@@ -36,7 +36,7 @@ def _check_data(folder: Path) -> Finding:
 def _check_room(subject: str, folder: Path) -> Finding:
     free = shutil.disk_usage(_find_existing(folder)).free
     text = f"{free / 1e9:.1f} GB are free at {folder}."
-    if free < LEAST_BYTES:
+    if free < MIN_BYTES:
         return problem(subject, f"{text} Make room: without it PostgreSQL stops writing.")
     return warning(subject, f"{text} Make room soon.") if free < COMFORTABLE_BYTES else ok(subject, text)
 

@@ -54,7 +54,10 @@ def write_register(
         show_json(show_register(facts))
     else:
         filled = fill_templates(facts)
-        rows = [(one.code, one.name, len(filled[one.code]), count_open_cells(filled[one.code])) for one in TEMPLATES]
+        rows = [
+            (template.code, template.name, len(filled[template.code]), count_open_cells(filled[template.code]))
+            for template in TEMPLATES
+        ]
         show_rows(("template", "name", "rows", "cells to fill"), rows, as_json=False, keys=())
     say(DISCLAIMER)
 
@@ -66,7 +69,8 @@ async def collect_facts(services: Services, days: int) -> RegisterFacts:
     counted = await services.ops.egress.list_hosts(since, until)
     database = SoftwareComponent("runtime", "PostgreSQL", await services.ops.read_server_version(), "", "")
     components = [
-        SoftwareComponent(**{name: value or "" for name, value in asdict(one).items()}) for one in list_components()
+        SoftwareComponent(**{name: value or "" for name, value in asdict(component).items()})
+        for component in list_components()
     ]
     return RegisterFacts(
         at=now,

@@ -79,7 +79,11 @@ def _find_required(root: str) -> set[str]:
             continue  # an extra that is not installed, or another system's
         reached.setdefault(key, set()).update(extras)
         requirements = [Requirement(text) for text in required]
-        waiting += [(one.name, set(one.extras)) for one in requirements if _applies(one, reached[key])]
+        waiting += [
+            (requirement.name, set(requirement.extras))
+            for requirement in requirements
+            if _applies(requirement, reached[key])
+        ]
     return set(reached)
 
 

@@ -164,7 +164,10 @@ def _change(step: Callable[[Incidents], Awaitable[Incident]], *, as_json: bool) 
         "closed": show_time(found.closed_at),
     }
     show_facts({name: value for name, value in facts.items() if value}, as_json=False)
-    rows = [(one.report, _describe_due(one, now), one.rule, show_time(one.relief_until)) for one in deadlines]
+    rows = [
+        (deadline.report, _describe_due(deadline, now), deadline.rule, show_time(deadline.relief_until))
+        for deadline in deadlines
+    ]
     if rows:
         show_rows(("report", "due", "rule", "art. 5(4): until"), rows, as_json=False, keys=())
 

@@ -11,7 +11,7 @@ from kontor.analysis.records import NO_INSURANCE, NO_PARTNER
 from kontor.cli.file_analyses.figures import FileAnalysis, read_day
 from kontor.cli.file_analyses.page import Words
 from kontor.cli.parquet_files import load_duckdb
-from kontor.domain.spreadsheets import disarm
+from kontor.domain.spreadsheets import escape_formula
 
 # In the order of `list_rows`, as DuckDB names types.
 TYPES = {
@@ -71,7 +71,7 @@ def write_csv(analysis: FileAnalysis, words: Words) -> bytes:
     writer = csv.DictWriter(text, list(TYPES))
     writer.writeheader()
     for row in rows:
-        writer.writerow(row | {name: disarm(value) for name in TEXTS if isinstance(value := row[name], str)})
+        writer.writerow(row | {name: escape_formula(value) for name in TEXTS if isinstance(value := row[name], str)})
     return text.getvalue().encode()
 
 

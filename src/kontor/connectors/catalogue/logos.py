@@ -11,10 +11,10 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from kontor.connectors.catalogue.search import fold
-from kontor.connectors.catalogue.svg import LARGEST_SVG, UnsafeSvgError, sanitise_svg
+from kontor.connectors.catalogue.svg import MAX_SVG, UnsafeSvgError, sanitise_svg
 from kontor.domain.providers import Provider
 
-LEAST_CONTRAST = 4.5  # WCAG 2.2, 1.4.3
+MIN_CONTRAST = 4.5  # WCAG 2.2, 1.4.3
 _WORD = re.compile(r"[^\W_]+")
 _SKIPPED_WORDS = frozenset(
     {"ag", "am", "an", "d", "der", "des", "die", "eg", "für", "im", "in", "kg", "u", "und", "von"}
@@ -76,7 +76,7 @@ def colour(text: str) -> str:
     while True:
         red, green, blue = colorsys.hls_to_rgb(hue, lightness, saturation)
         shade = f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
-        if contrast_with_white(shade) >= LEAST_CONTRAST:
+        if contrast_with_white(shade) >= MIN_CONTRAST:
             return shade
         lightness -= 0.02
 
@@ -117,7 +117,7 @@ def _read(path: Path) -> bytes | None:
     """None for what cannot be read, and for more than a logo could need."""
     try:
         with path.open("rb") as file:
-            data = file.read(LARGEST_SVG + 1)
+            data = file.read(MAX_SVG + 1)
     except OSError:
         return None
-    return data if len(data) <= LARGEST_SVG else None
+    return data if len(data) <= MAX_SVG else None

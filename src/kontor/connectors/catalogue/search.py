@@ -19,9 +19,9 @@ from kontor.domain.providers import Provider
 
 _Rank: TypeAlias = tuple[bool | int | str, ...]
 
-LONGEST_QUERY = 100
-_SHORTEST_BIC = 4  # shorter beginnings would find every bank of a network
-_SHORTEST_WITH_ERROR = 4
+MAX_QUERY_LENGTH = 100
+_MIN_BIC_LENGTH = 4  # shorter beginnings would find every bank of a network
+_MIN_LENGTH_WITH_ERROR = 4
 
 _PLAIN = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "á": "a", "é": "e", "è": "e", "ó": "o", "ø": "o", "č": "c"})
 _SPELT_OUT = re.compile("([aou])e")
@@ -166,12 +166,12 @@ class SearchIndex:
 
     def _others(self, word: str) -> set[int]:
         found = self._elsewhere.beginning(word)
-        return found | self._bics.beginning(word) if len(word) >= _SHORTEST_BIC else found
+        return found | self._bics.beginning(word) if len(word) >= _MIN_BIC_LENGTH else found
 
     def _corrected(self, words: Sequence[str]) -> Iterator[list[str]]:
         """The query with one error corrected in the one word that nothing begins with."""
         unknown = [at for at, word in enumerate(words) if not self._begins_something(word)]
-        if len(unknown) != 1 or len(words[unknown[0]]) < _SHORTEST_WITH_ERROR or words[unknown[0]].isdecimal():
+        if len(unknown) != 1 or len(words[unknown[0]]) < _MIN_LENGTH_WITH_ERROR or words[unknown[0]].isdecimal():
             return
         for word in _one_error_away(words[unknown[0]]):
             if self._begins_something(word):
@@ -196,7 +196,7 @@ def _standing(provider: Provider, words: Sequence[str]) -> _Rank:
 def _query_words(query: str) -> list[str]:
     """Bank codes are written in groups, `370 501 98`: neighbouring numbers are one."""
     words: list[str] = []
-    for word in _words(query[:LONGEST_QUERY]):
+    for word in _words(query[:MAX_QUERY_LENGTH]):
         if words and word.isdecimal() and words[-1].isdecimal():
             words[-1] += word
         else:

@@ -11,8 +11,8 @@ from typing import NoReturn
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-LARGEST_SVG = 128 * 1024
-_MOST_ELEMENTS = 2_000
+MAX_SVG = 128 * 1024
+_MAX_ELEMENTS = 2_000
 _DEEPEST = 32
 
 _SVG = "http://www.w3.org/2000/svg"
@@ -42,7 +42,7 @@ class UnsafeSvgError(ValueError):
 
 
 def sanitise_svg(data: bytes) -> bytes:
-    if len(data) > LARGEST_SVG:
+    if len(data) > MAX_SVG:
         raise UnsafeSvgError("the file is too large")
     return _Cleaner().clean(data)
 
@@ -74,7 +74,7 @@ class _Cleaner:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._elements += 1
-        if self._elements > _MOST_ELEMENTS or len(self._open) + self._dropped >= _DEEPEST:
+        if self._elements > _MAX_ELEMENTS or len(self._open) + self._dropped >= _DEEPEST:
             _refuse("more elements than a logo has")
         namespace, _, local = name.rpartition(" ")
         if namespace == _XHTML or local.lower() in ("script", "foreignobject", "handler", "listener"):

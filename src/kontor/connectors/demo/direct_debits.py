@@ -4,11 +4,11 @@ Debtors' accounts are not followed, even if they are at this bank: nobody may de
 """
 
 from kontor.connectors.base import Context, Failed, FailureKind, Pay
-from kontor.connectors.demo.payees import Conduct
+from kontor.connectors.demo.payees import PayeeScenario
 from kontor.connectors.demo.people import Account
 from kontor.connectors.demo.people.banking_days import find_midnight, move_to_banking_day
 from kontor.connectors.demo.signing import sum_orders
-from kontor.domain.demo_books import Collection, Slip
+from kontor.domain.demo_books import BookedOrder, Collection
 from kontor.domain.mandates import DebitForm, DebitInstruction
 from kontor.domain.payments import Order
 from kontor.domain.transactions import Transaction
@@ -22,8 +22,8 @@ ENTRIES = {
     DebitForm.B2B_BULK: ("Sammelfirmenlastschrifteinzug", "196"),
 }
 REFUSALS = {
-    Conduct.REFUSES: "Die Bank des Zahlungspflichtigen nimmt die Lastschrift nicht an.",
-    Conduct.IS_CLOSED: "Das Konto des Zahlungspflichtigen ist erloschen.",
+    PayeeScenario.REFUSES: "Die Bank des Zahlungspflichtigen nimmt die Lastschrift nicht an.",
+    PayeeScenario.IS_CLOSED: "Das Konto des Zahlungspflichtigen ist erloschen.",
 }
 
 
@@ -41,7 +41,7 @@ def check_debit(job: Pay, debit: DebitInstruction, account: Account, context: Co
     return None
 
 
-def write_collection(job: Pay, debit: DebitInstruction, account: Account) -> Slip:
+def write_collection(job: Pay, debit: DebitInstruction, account: Account) -> BookedOrder:
     """One credit, also for several direct debits, on the first banking day from the day of collection on."""
     assert job.execution_date is not None, "it was checked when the dialogue began"
     booked_on = move_to_banking_day(job.execution_date, 1)
@@ -60,7 +60,9 @@ def write_collection(job: Pay, debit: DebitInstruction, account: Account) -> Sli
         counterparty_bic=None if first is None else first.bic,
     )
     collection = Collection(job.orders, debit)
-    return Slip(job.payment_id, account.product.key, booked_on, entry, (), is_scheduled=True, collection=collection)
+    return BookedOrder(
+        job.payment_id, account.product.key, booked_on, entry, (), is_scheduled=True, collection=collection
+    )
 
 
 def _write_purpose(job: Pay, debit: DebitInstruction, single: Order | None) -> str:

@@ -8,7 +8,14 @@ from typing import Protocol
 from uuid import UUID
 
 from kontor.connectors.base import Context
-from kontor.domain.demo_books import BookOwner, Receipt, ScheduledCollection, ScheduledTransfer, Slip, StandingNote
+from kontor.domain.demo_books import (
+    BookedOrder,
+    BookOwner,
+    Receipt,
+    ScheduledCollection,
+    ScheduledTransfer,
+    StandingOrderAction,
+)
 from kontor.domain.payments import Order
 from kontor.domain.products import Product
 from kontor.domain.transactions import Transaction
@@ -42,15 +49,15 @@ class BankBooks(Protocol):
     def list_collections(self, owner: BookOwner, product_key: str, today: date) -> Sequence[ScheduledCollection]: ...
     def sum_bookings(self, owner: BookOwner, product_key: str, today: date) -> Decimal: ...
     def find_receipt(self, owner: BookOwner, payment_id: UUID) -> Receipt | None: ...
-    def settle(self, owner: BookOwner, slip: Slip, funds: Decimal, today: date) -> Receipt:
+    def settle(self, owner: BookOwner, slip: BookedOrder, funds: Decimal, today: date) -> Receipt:
         """Decide and book at once. An id that is known already changes nothing and gives the first receipt."""
         ...
 
-    def list_standing_notes(self, owner: BookOwner) -> Sequence[StandingNote]:
+    def list_standing_order_actions(self, owner: BookOwner) -> Sequence[StandingOrderAction]:
         """Everything that was ordered about standing orders and accepted, oldest first."""
         ...
 
-    def note_standing(self, owner: BookOwner, note: StandingNote) -> Receipt:
+    def note_standing(self, owner: BookOwner, note: StandingOrderAction) -> Receipt:
         """Decide and note at once. An id that is known already changes nothing and gives the first receipt."""
         ...
 

@@ -11,7 +11,7 @@ from kontor.domain.direct_debits import SEPA_COUNTRIES
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult
 
 
-class Conduct(StrEnum):
+class PayeeScenario(StrEnum):
     """What paying a test IBAN leads to; `docs/guides/demo-bank.md` lists them for users."""
 
     REFUSES = "REFUSES"
@@ -27,7 +27,7 @@ class Conduct(StrEnum):
 
 
 # Numbers of the bank's customers have ten digits, so nobody's account is among these.
-TEST_IBANS = {make_iban(DEMO_BANK_CODE, str(number)): conduct for number, conduct in enumerate(Conduct, 1)}
+TEST_IBANS = {make_iban(DEMO_BANK_CODE, str(number)): scenario for number, scenario in enumerate(PayeeScenario, 1)}
 
 CLOSE_NAMES = 0.8  # share of equal letters from which on two names are close
 _LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
@@ -35,7 +35,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 _TITLES = frozenset(("herr", "frau", "dr", "prof", "und", "u"))
 
 
-def find_conduct(order: Order) -> Conduct | None:
+def find_payee_scenario(order: Order) -> PayeeScenario | None:
     return TEST_IBANS.get(order.iban)
 
 
@@ -45,13 +45,13 @@ def is_sepa(order: Order) -> bool:
 
 def check_payee(order: Order, forced: PayeeMatch | None, holders: Mapping[str, str]) -> PayeeResult:
     """`forced` is what the payer's login asks for, `holders` are the names that belong to known IBANs."""
-    by_conduct = {
-        Conduct.NAME_IS_CLOSE: PayeeMatch.CLOSE_MATCH,
-        Conduct.NAME_IS_OTHER: PayeeMatch.NO_MATCH,
-        Conduct.NAME_IS_UNKNOWN: PayeeMatch.NOT_POSSIBLE,
+    by_scenario = {
+        PayeeScenario.NAME_IS_CLOSE: PayeeMatch.CLOSE_MATCH,
+        PayeeScenario.NAME_IS_OTHER: PayeeMatch.NO_MATCH,
+        PayeeScenario.NAME_IS_UNKNOWN: PayeeMatch.NOT_POSSIBLE,
     }
-    conduct = find_conduct(order)
-    match = by_conduct.get(conduct) if conduct is not None else None
+    scenario = find_payee_scenario(order)
+    match = by_scenario.get(scenario) if scenario is not None else None
     match = match or forced
     if match is None and not is_sepa(order):
         match = PayeeMatch.NOT_POSSIBLE

@@ -25,14 +25,14 @@ from kontor.connectors.demo import authentication
 from kontor.connectors.demo.direct_debits import REFUSALS as DEBIT_REFUSALS
 from kontor.connectors.demo.direct_debits import check_debit, write_collection
 from kontor.connectors.demo.memory import Bank, find_owner
-from kontor.connectors.demo.payees import Conduct, check_payee, find_conduct, is_sepa
+from kontor.connectors.demo.payees import PayeeScenario, check_payee, find_payee_scenario, is_sepa
 from kontor.connectors.demo.people import Account, Person, person_for
 from kontor.connectors.demo.scenarios import find_scenario
 from kontor.connectors.demo.signing import sum_orders
 from kontor.connectors.demo.standing_orders import find_name, make_note
 from kontor.connectors.demo.statements import CENT, write_slip
 from kontor.connectors.job_state import deserialize_job, serialize_job
-from kontor.domain.demo_books import Receipt, Slip
+from kontor.domain.demo_books import BookedOrder, Receipt
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult, PaymentOutcome
 from kontor.domain.schedules import StandingAction
 
@@ -42,8 +42,8 @@ REFERENCE_TEXT = "Von diesem Konto sind Überweisungen nur auf Ihr Referenzkonto
 BURIED_TEXT = "Die Bank nimmt diesen Auftrag nicht mehr an."
 FAILING_TEXT = "Ihr Auftrag wurde von der Bank abgelehnt. Bitte wenden Sie sich an Ihre Beraterin oder Ihren Berater."
 REFUSALS = {
-    Conduct.REFUSES: "Die Bank des Empfängers nimmt die Zahlung nicht an.",
-    Conduct.IS_CLOSED: "Das Konto des Empfängers ist erloschen.",
+    PayeeScenario.REFUSES: "Die Bank des Empfängers nimmt die Zahlung nicht an.",
+    PayeeScenario.IS_CLOSED: "Das Konto des Empfängers ist erloschen.",
 }
 
 
@@ -124,11 +124,11 @@ class Payments:
         owner = find_owner(login, context)
         if not context.may_send():
             return Failed(FailureKind.INTERNAL)
-        conducts = {find_conduct(order) for order in job.orders}
+        conducts = {find_payee_scenario(order) for order in job.orders}
         lost = Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True)
-        if Conduct.DIES_BEFORE_BOOKING in conducts:
+        if PayeeScenario.DIES_BEFORE_BOOKING in conducts:
             return lost
-        if Conduct.IS_HELD_UP in conducts:
+        if PayeeScenario.IS_HELD_UP in conducts:
             time.sleep(self._slow_seconds)  # the bank goes on, though nobody waits for it any more
         try:
             if job.standing is not None:
@@ -138,9 +138,9 @@ class Payments:
                 receipt = self._bank.settle(owner, slip, _find_funds(account), context.today)
         except ConnectionError:
             return lost
-        if Conduct.DIES_AFTER_BOOKING in conducts:
+        if PayeeScenario.DIES_AFTER_BOOKING in conducts:
             return lost
-        if Conduct.ANSWERS_LATE in conducts and not context.wait(self._slow_seconds):
+        if PayeeScenario.ANSWERS_LATE in conducts and not context.wait(self._slow_seconds):
             return lost
         return _answer(receipt, context, job, is_matched=state.get("is_matched", False))
 
@@ -172,7 +172,7 @@ def _check_order(job: Pay, account: Account | None, context: Context) -> Failed 
     if any(order.currency != "EUR" for order in job.orders):
         return Failed(FailureKind.NOT_SUPPORTED, "Die Bank überweist nur in Euro.")
     if job.is_instant and any(
-        find_conduct(order) is Conduct.HAS_NO_INSTANT or not is_sepa(order) for order in job.orders
+        find_payee_scenario(order) is PayeeScenario.HAS_NO_INSTANT or not is_sepa(order) for order in job.orders
     ):
         return Failed(FailureKind.NOT_SUPPORTED, "Die Bank des Empfängers nimmt keine Echtzeitüberweisungen an.")
     if not job.orders or (len(job.orders) > 1 and not job.is_bulk):
@@ -209,7 +209,7 @@ def _check_standing(job: Pay, account: Account, context: Context) -> Failed | No
     return None
 
 
-def _write_slip(job: Pay, account: Account, context: Context) -> Slip:
+def _write_slip(job: Pay, account: Account, context: Context) -> BookedOrder:
     if job.debit is not None:
         return write_collection(job, job.debit, account)
     return write_slip(job, account, context.today)
@@ -219,10 +219,10 @@ def _is_payable(amount: Decimal) -> bool:
     return amount.is_finite() and 0 < amount < MOST and amount == amount.quantize(CENT)
 
 
-def _refuse(slip: Slip, job: Pay, *, is_failing: bool) -> Slip:
+def _refuse(slip: BookedOrder, job: Pay, *, is_failing: bool) -> BookedOrder:
     """The slip with the reason why the bank will not do it, if there is one. One bad order spoils the whole bulk."""
     refusals = REFUSALS if job.debit is None else DEBIT_REFUSALS
-    reasons = [refusals[conduct] for conduct in map(find_conduct, job.orders) if conduct in refusals]
+    reasons = [refusals[scenario] for scenario in map(find_payee_scenario, job.orders) if scenario in refusals]
     if is_failing:
         reasons.append(FAILING_TEXT)
     return replace(slip, failure=str(FailureKind.REJECTED), detail=reasons[0]) if reasons else slip

@@ -12,18 +12,18 @@ from kontor.connectors.demo.memory import Bank
 from kontor.connectors.demo.people import Account, Person
 from kontor.connectors.demo.people.banking_days import move_to_banking_day
 from kontor.connectors.demo.statements import write_slip
-from kontor.domain.demo_books import BookOwner, StandingNote
+from kontor.domain.demo_books import BookOwner, StandingOrderAction
 from kontor.domain.schedules import StandingAction, StandingInstruction
 from kontor.domain.standing_orders import StandingOrder
 
 _EXECUTIONS = UUID("0b6d6d1e-3a0c-5a0e-8f5b-6f0f6b3d9a21")
 
 
-def make_note(job: Pay, product_key: str, today: date) -> StandingNote:
+def make_note(job: Pay, product_key: str, today: date) -> StandingOrderAction:
     assert job.standing is not None
     wanted, name = job.standing, find_name(job)
     assert name is not None
-    return StandingNote(job.payment_id, product_key, name, wanted.action, job.orders[0], wanted.schedule, today)
+    return StandingOrderAction(job.payment_id, product_key, name, wanted.action, job.orders[0], wanted.schedule, today)
 
 
 def find_name(job: Pay) -> str | None:
@@ -36,16 +36,16 @@ def find_name(job: Pay) -> str | None:
 def list_standing_orders(bank: Bank, owner: BookOwner, today: date) -> dict[str, tuple[StandingOrder, ...]]:
     """Per product key those that the bank will still execute."""
     found: dict[str, tuple[StandingOrder, ...]] = {}
-    for note in find_active(bank.list_standing_notes(owner)):
+    for note in find_active(bank.list_standing_order_actions(owner)):
         if not note.schedule.is_over(today):
             standing = StandingOrder(note.order, note.schedule, note.name)
             found[note.product_key] = (*found.get(note.product_key, ()), standing)
     return found
 
 
-def find_active(notes: Sequence[StandingNote]) -> list[StandingNote]:
+def find_active(notes: Sequence[StandingOrderAction]) -> list[StandingOrderAction]:
     """The newest note of each name, in the order in which the names were given, without what was deleted."""
-    newest: dict[str, StandingNote] = {}
+    newest: dict[str, StandingOrderAction] = {}
     for note in notes:
         newest[note.name] = note
     return [note for note in newest.values() if note.action is not StandingAction.DELETE]
@@ -54,7 +54,7 @@ def find_active(notes: Sequence[StandingNote]) -> list[StandingNote]:
 def execute_due(bank: Bank, owner: BookOwner, person: Person, today: date) -> None:
     """Book every execution whose day has come. Each has an id of its own, so that it is booked once."""
     accounts = {account.product.key: account for account in person.accounts}
-    for note, day in list_executions(bank.list_standing_notes(owner), today):
+    for note, day in list_executions(bank.list_standing_order_actions(owner), today):
         account = accounts.get(note.product_key)
         payment_id = uuid5(_EXECUTIONS, f"{owner.key} {note.name} {day}")
         if account is None or bank.find_receipt(owner, payment_id) is not None:
@@ -66,7 +66,7 @@ def execute_due(bank: Bank, owner: BookOwner, person: Person, today: date) -> No
         bank.settle(owner, slip, _find_funds(account), today)
 
 
-def list_executions(notes: Sequence[StandingNote], today: date) -> list[tuple[StandingNote, date]]:
+def list_executions(notes: Sequence[StandingOrderAction], today: date) -> list[tuple[StandingOrderAction, date]]:
     """What was to be paid until today: by each note from its day on, until the next note of its name.
 
     A day on which banks are closed is moved to the next one on which they work.

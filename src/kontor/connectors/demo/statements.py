@@ -11,7 +11,7 @@ from kontor.connectors.demo.people import Account
 from kontor.connectors.demo.people.banking_days import find_midnight
 from kontor.connectors.demo.people.numbers import DEMO_BIC
 from kontor.connectors.demo.signing import sum_orders
-from kontor.domain.demo_books import Credit, Slip
+from kontor.domain.demo_books import BookedOrder, Credit
 from kontor.domain.payments import Order
 from kontor.domain.products import Product
 from kontor.domain.transactions import Transaction, find_day
@@ -21,7 +21,7 @@ CENT = Decimal("0.01")
 INCOMES = frozenset(("SALA", "PAYR", "BONU", "PENS"))
 
 
-def write_slip(job: Pay, account: Account, today: date) -> Slip:
+def write_slip(job: Pay, account: Account, today: date) -> BookedOrder:
     """The debit of one payment, a collective one for several orders, and a credit for each payee."""
     booked_on = max(job.execution_date or today, today)
     is_scheduled = booked_on > today
@@ -48,7 +48,7 @@ def write_slip(job: Pay, account: Account, today: date) -> Slip:
         purpose = f"EREF+{job.payment_id.hex} SVWZ+Sammelueberweisung, {len(job.orders)} Auftraege"
         debit = replace(debit, purpose=purpose)
     credits = tuple(Credit(order.iban, _write_credit(order, job, product, booked_on)) for order in job.orders)
-    return Slip(job.payment_id, product.key, booked_on, debit, credits, is_scheduled)
+    return BookedOrder(job.payment_id, product.key, booked_on, debit, credits, is_scheduled)
 
 
 def _name_debit(job: Pay, *, is_scheduled: bool) -> tuple[str, str]:

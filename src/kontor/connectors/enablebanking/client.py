@@ -15,7 +15,7 @@ import msgspec
 from kontor.connectors.aspsps import AspspBank
 from kontor.connectors.bank_http import BankHttp, BankHttpError, HttpLimits
 from kontor.connectors.base import Context, Exchange
-from kontor.connectors.enablebanking.failures import LONGEST_WORDS, NoResponseError, RefusedError
+from kontor.connectors.enablebanking.failures import MAX_WORDS_LENGTH, NoResponseError, RefusedError
 from kontor.connectors.enablebanking.messages import Refusal
 from kontor.connectors.enablebanking.settings import EnableBankingSettings
 from kontor.connectors.enablebanking.tokens import Application
@@ -122,7 +122,7 @@ def _read_refusal(status: int, body: bytes) -> RefusedError | NoResponseError:
         return RefusedError(status, None, None)
     detail = refusal.detail if isinstance(refusal.detail, str) else None
     words = ": ".join(dict.fromkeys(text.strip() for text in (refusal.message, detail) if text and text.strip()))
-    return RefusedError(status, refusal.error, words[:LONGEST_WORDS] or refusal.error)
+    return RefusedError(status, refusal.error, words[:MAX_WORDS_LENGTH] or refusal.error)
 
 
 @contextmanager

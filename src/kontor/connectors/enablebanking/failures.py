@@ -55,7 +55,7 @@ RETURNED_KINDS = {
     "server_error": FailureKind.UNREACHABLE,
     "temporarily_unavailable": FailureKind.UNREACHABLE,
 }
-LONGEST_WORDS = 300
+MAX_WORDS_LENGTH = 300
 
 
 SESSION_CODES = frozenset(

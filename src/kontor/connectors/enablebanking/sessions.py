@@ -11,13 +11,13 @@ import msgspec
 from kontor.connectors.aspsps import AspspBank
 from kontor.connectors.base import Answer, Context, FailureKind, NeedRedirect, Returned, State
 from kontor.connectors.enablebanking.client import Client, part
-from kontor.connectors.enablebanking.failures import LONGEST_WORDS, RETURNED_KINDS, CallError
+from kontor.connectors.enablebanking.failures import MAX_WORDS_LENGTH, RETURNED_KINDS, CallError
 from kontor.connectors.enablebanking.messages import Account, Authorization, Session, SessionFacts
 from kontor.connectors.enablebanking.rows import choose_key
 from kontor.connectors.json_values import read_time
 from kontor.domain.clocks import find_banking_day
 
-LONGEST_CONSENT = timedelta(days=180)  # what European law allows
+MAX_CONSENT = timedelta(days=180)  # what European law allows
 MARGIN = timedelta(minutes=5)  # by which our clock may be ahead
 AUTHORIZED = "AUTHORIZED"
 LANGUAGE = "de"
@@ -36,7 +36,7 @@ class Sessions:
         callback = self._context.callback_url
         if callback is None:
             raise CallError(FailureKind.REJECTED, "a redirect needs a callback URL")
-        longest = min(timedelta(seconds=self._bank.maximum_consent_validity), LONGEST_CONSENT)
+        longest = min(timedelta(seconds=self._bank.maximum_consent_validity), MAX_CONSENT)
         until = datetime.now(UTC) + longest - min(MARGIN, longest / 2)
         request_state = token_urlsafe(24)
         body: dict[str, Any] = {
@@ -105,7 +105,7 @@ class Sessions:
 
     def _find_end(self, until: str | None) -> date:
         at = read_time(until)
-        return self._context.today + LONGEST_CONSENT if at is None else find_banking_day(at)
+        return self._context.today + MAX_CONSENT if at is None else find_banking_day(at)
 
 
 def list_keys(kept: State | None) -> dict[str, str]:
@@ -134,7 +134,7 @@ def _deserialize(values: State) -> Account:
 
 def _read_error(error: str, description: str | None) -> CallError:
     """Banks also say `access_denied` where the customer did not change his mind: their words tell."""
-    words = ": ".join(filter(None, (error, description)))[:LONGEST_WORDS]
+    words = ": ".join(filter(None, (error, description)))[:MAX_WORDS_LENGTH]
     kind = RETURNED_KINDS.get(error, FailureKind.REJECTED)
     if kind is FailureKind.CANCELLED and description and not any(word in description.lower() for word in CANCEL_WORDS):
         kind = FailureKind.REJECTED

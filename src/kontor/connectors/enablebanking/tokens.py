@@ -19,7 +19,7 @@ from kontor.domain.secrets import Secret
 ISSUER, AUDIENCE = "enablebanking.com", "api.enablebanking.com"
 TOKEN_SECONDS = 900  # a token is for one step of a dialogue; a day would be allowed
 CLOCK_SECONDS = 30  # by which our clock may be ahead
-LEAST_KEY_BITS = 2048
+MIN_KEY_BITS = 2048
 
 
 class ApplicationError(SetupError):
@@ -54,8 +54,8 @@ def load_application(application_id: str, key_file: Path) -> Application:
         raise ApplicationError(f"{key_file} is encrypted with a password; Kontor reads keys without one") from None
     except (ValueError, UnsupportedAlgorithm):
         raise ApplicationError(f"{key_file} is not a private key in PEM form") from None
-    if not isinstance(key, RSAPrivateKey) or key.key_size < LEAST_KEY_BITS:
-        raise ApplicationError(f"{key_file} is not an RSA key of {LEAST_KEY_BITS} bits or more")
+    if not isinstance(key, RSAPrivateKey) or key.key_size < MIN_KEY_BITS:
+        raise ApplicationError(f"{key_file} is not an RSA key of {MIN_KEY_BITS} bits or more")
     return Application(identity, key)
 
 

@@ -37,7 +37,7 @@ from kontor.domain.providers import Provider
 from kontor.domain.transactions import find_day
 
 PIN_FILE = ".pin"
-MOST_FILES = 5000
+MAX_FILES = 5000
 _FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 
 
@@ -127,7 +127,7 @@ class FilesConnector:
     def _list_files(self, name: str) -> list[Path]:
         with suppress(FileNotFoundError):
             files = [file for file in (self._root / name).iterdir() if _is_statement(file)]
-            return sorted(files)[:MOST_FILES]
+            return sorted(files)[:MAX_FILES]
         return []
 
 

@@ -16,7 +16,7 @@ from kontor.connectors.fints.sessions import MALFORMED, Reply, Session
 from kontor.domain.clocks import BERLIN
 from kontor.domain.sca import Challenge, MediumClass, ScaMedium, find_start_code
 
-LONGEST_TEXT = 4096
+MAX_TEXT_LENGTH = 4096
 FIRST_STEP, NO_REFERENCE = "4", "noref"
 FLICKER_PREFIX, TEXT_PREFIX = "CHLGUC  ", "CHLGTEXT"
 MEDIA_VERSIONS = (4, 5)
@@ -63,7 +63,7 @@ def read_challenge(reply: Reply, method: Method) -> tuple[Challenge, str, dateti
 
 def clean_text(text: str) -> str:
     """Banks send simple HTML; what is shown is text."""
-    plain = unescape(_TAGS.sub("", _BREAKS.sub("\n", text[:LONGEST_TEXT])))
+    plain = unescape(_TAGS.sub("", _BREAKS.sub("\n", text[:MAX_TEXT_LENGTH])))
     return "\n".join(line.strip() for line in plain.splitlines() if line.strip())
 
 

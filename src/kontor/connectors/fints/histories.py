@@ -30,8 +30,8 @@ STATEMENTS = {5: HKKAZ5, 6: HKKAZ6, 7: HKKAZ7}
 HOLDINGS = {5: HKWPD5, 6: HKWPD6}
 CARDS = {2: DKKKU2}
 CARD = "card"
-MOST_PAGES = 1000
-MOST_BYTES = 128 * 1024 * 1024
+MAX_PAGES = 1000
+MAX_BYTES = 128 * 1024 * 1024
 CAMT_052 = re.compile(r"camt\.052(?:\.001\.([0-9]{2}))?")
 BOOKED_ELEMENT = 2  # where the bookings stand in HICAZ: behind the account and the format
 PENDING_ELEMENT = 3
@@ -126,7 +126,7 @@ class History:
 
     def _read(self, reply: Reply, number: int | None) -> Raw | Question:
         raw, seen, size = Raw(self.form), set[str](), 0
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             if reply.has(TAN_WANTED, CONFIRMATION_WANTED):
                 return Question(reply)
             reply.refuse()
@@ -134,7 +134,7 @@ class History:
             touchdown = next((code.parameters[0] for code in reply.codes if _has_more(code, number)), None)
             if touchdown is None:
                 return raw
-            if touchdown in seen or size > MOST_BYTES:
+            if touchdown in seen or size > MAX_BYTES:
                 break
             seen.add(touchdown)
             reply, number = self._send(touchdown)

@@ -12,7 +12,7 @@ from kontor.connectors.fints.payments import find_descriptor
 from kontor.connectors.fints.sessions import Session
 from kontor.connectors.fints.transport import NoResponseError
 
-MOST_PAGES = 100
+MAX_PAGES = 100
 
 
 def is_listed(session: Session, account: Account, form: type[FinTS3Segment]) -> bool:
@@ -45,7 +45,7 @@ def read_pages(
 ) -> Iterator[Sequence[Any]]:
     """One page after the other. Each is asked for only when it is wanted."""
     touchdown = None
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         reply = session.send(make_request(touchdown)).refuse()
         yield reply.list(f"HI{command[2:]}")
         more = [code for code in reply.codes if code.code == MORE_FOLLOWS and code.parameters]

@@ -45,29 +45,29 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptSegments:
+class ParsedSegments:
     """Segments and how they are kept: writing them takes as long as reading them."""
 
     segments: SegmentSequence
     text: str
 
     @classmethod
-    def write(cls, segments: Iterable[Any]) -> "KeptSegments":
+    def write(cls, segments: Iterable[Any]) -> "ParsedSegments":
         sequence = SegmentSequence(list(segments))
         text = base64.b64encode(sequence.render_bytes()).decode() if sequence.segments else ""
         return cls(sequence, text)
 
 
-NO_SEGMENTS = KeptSegments.write(())
+NO_SEGMENTS = ParsedSegments.write(())
 
 
 @dataclass(slots=True)
 class BankParameters:
     system_id: str = NO_SYSTEM_ID
     bank_version: int = 0
-    bank: KeptSegments = NO_SEGMENTS
+    bank: ParsedSegments = NO_SEGMENTS
     user_version: int = 0
-    user: KeptSegments = NO_SEGMENTS
+    user: ParsedSegments = NO_SEGMENTS
     functions: list[str] = field(default_factory=list)
     bank_name: str = ""
 
@@ -75,11 +75,11 @@ class BankParameters:
         bank = message.find_segment_first(HIBPA3)
         if bank is not None:
             self.bank_version, self.bank_name = bank.bpd_version, bank.bank_name or ""
-            self.bank = KeptSegments.write(message.find_segments(callback=_is_parameter))
+            self.bank = ParsedSegments.write(message.find_segments(callback=_is_parameter))
         user = message.find_segment_first(HIUPA4)
         if user is not None:
             self.user_version = user.upd_version
-            self.user = KeptSegments.write(message.find_segments("HIUPD"))
+            self.user = ParsedSegments.write(message.find_segments("HIUPD"))
         for code in codes:
             if code.code == METHODS:
                 self.functions = list(code.parameters)
@@ -191,9 +191,9 @@ def _is_parameter(segment: Any) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _read(text: str) -> KeptSegments:
+def _read(text: str) -> ParsedSegments:
     """Kept, since reading is dear and a bank's parameters are the same for all its customers. Nobody changes them."""
-    return KeptSegments(SegmentSequence(base64.b64decode(text)), text) if text else NO_SEGMENTS
+    return ParsedSegments(SegmentSequence(base64.b64decode(text)), text) if text else NO_SEGMENTS
 
 
 def _read_method(parameters: Any, version: int) -> Method:

@@ -14,7 +14,7 @@ from fints.formals import SegmentHeader
 from fints.segments.base import FinTS3Segment
 
 # Parameters of banks have a twentieth of it. Statements, pictures and pain documents are binary.
-MOST_STRUCTURE_BYTES = 1_000_000
+MAX_STRUCTURE_BYTES = 1_000_000
 _BINARY = re.compile(rb"(?<!\?)@(\d{1,9})@")
 _ENVELOPE = re.compile(rb"HNVSD:\d{1,3}:\d{1,3}\+$")
 
@@ -43,7 +43,7 @@ def _find_class(name: str, version: int) -> Any:
     return found
 
 
-def quicken_parsing() -> None:
+def patch_fints_parser() -> None:
     FinTS3Segment.find_subclass = staticmethod(find_class)
     SegmentSequenceField._check_value = _accept
 

@@ -34,7 +34,7 @@ from kontor.connectors.fints.codes import (
     ORDER_HELD,
     PAYEE_WANTED,
 )
-from kontor.connectors.fints.dated import has_dated, list_dated
+from kontor.connectors.fints.dated_transfers import has_dated, list_dated
 from kontor.connectors.fints.dialogues import Dialogue
 from kontor.connectors.fints.direct_debits import has_debit, list_debits, make_debit_order
 from kontor.connectors.fints.histories import History, Question, read_transactions
@@ -61,8 +61,8 @@ from kontor.connectors.pain001 import Batch, name_order
 from kontor.domain.payments import PayeeMatch, PayeeResult, PaymentOutcome
 from kontor.domain.transactions import Transaction
 
-MOST_POLLS = 20
-LONGEST_WAIT_SECONDS = 5
+MAX_POLLS = 20
+MAX_WAIT_SECONDS = 5
 LOOK_BACK_DAYS = 10
 
 
@@ -212,7 +212,7 @@ class PayDialogue(Dialogue):
         while verdict is not None and verdict.is_pending:
             if reply.has(ORDER_HELD):
                 self.has_left = False
-            if polls == MOST_POLLS or not self.context.wait(min(verdict.wait_seconds, LONGEST_WAIT_SECONDS)):
+            if polls == MAX_POLLS or not self.context.wait(min(verdict.wait_seconds, MAX_WAIT_SECONDS)):
                 raise NoResponseError("the payees are not verified in time")
             order = self._make_order(Account.deserialize(self.state["account"]))
             again = make_payee_check(self.session, order, verdict)

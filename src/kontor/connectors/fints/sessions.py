@@ -26,7 +26,7 @@ from kontor.connectors.base import FailureKind, State
 from kontor.connectors.fints.amounts import accept_amounts
 from kontor.connectors.fints.codes import ABORTED, PIN_REFUSED, Code, find_failure
 from kontor.connectors.fints.parameters import ONE_STEP, BankParameters, Method
-from kontor.connectors.fints.parsing import MOST_STRUCTURE_BYTES, measure_structure, quicken_parsing
+from kontor.connectors.fints.parsing import MAX_STRUCTURE_BYTES, measure_structure, patch_fints_parser
 from kontor.connectors.fints.quirks import FintsBank
 from kontor.connectors.fints.tolerances import accept_odd_segments, accept_undated_balances
 from kontor.connectors.fints.transport import HttpTransport, NoResponseError
@@ -35,14 +35,14 @@ from kontor.domain.secrets import Secret
 # The parser warns where it meets what it does not know, and goes on; so do we.
 warnings.filterwarnings("ignore", category=FinTSParserWarning)
 accept_amounts()
-quicken_parsing()
+patch_fints_parser()
 accept_undated_balances()
 accept_odd_segments()
 
 GERMANY = "280"
 NO_DIALOGUE = "0"
-LONGEST_SECRET = 99
-SHORTEST_HIDDEN = 4
+MAX_SECRET_LENGTH = 99
+MIN_HIDDEN_LENGTH = 4
 TAN_SEGMENTS = {6: HKTAN6, 7: HKTAN7}
 # All that the library's reader raises on messages that are none.
 MALFORMED = (FinTSError, ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError)
@@ -67,7 +67,7 @@ class Reply:
     def __init__(self, message: FinTSInstituteMessage, pin: str) -> None:
         """Should a bank repeat the PIN in what it says, nobody gets to see it."""
         self.message = message
-        hide = (pin, "***") if len(pin) >= SHORTEST_HIDDEN else ("\0", "")
+        hide = (pin, "***") if len(pin) >= MIN_HIDDEN_LENGTH else ("\0", "")
         self.codes = tuple(replace(code, text=code.text.replace(*hide)) for code in _list_codes(message))
 
     def find(self, name: str) -> Any | None:
@@ -215,7 +215,7 @@ class Session:
         return reply
 
     def _read(self, answer: bytes, number: int) -> Reply:
-        if measure_structure(answer) > MOST_STRUCTURE_BYTES:
+        if measure_structure(answer) > MAX_STRUCTURE_BYTES:
             raise NoResponseError("the answer has too many parts")
         try:
             reply = Reply(FinTSInstituteMessage(segments=answer), self._pin.reveal())
@@ -265,7 +265,11 @@ def _note_size(message: bytes) -> bytes:
 
 def _refuse_foreign(text: str, kind: FailureKind) -> None:
     """FinTS has one character set; what is not in it cannot be right."""
-    if not text or any(ord(character) < 32 or ord(character) > 255 for character in text) or len(text) > LONGEST_SECRET:
+    if (
+        not text
+        or any(ord(character) < 32 or ord(character) > 255 for character in text)
+        or len(text) > MAX_SECRET_LENGTH
+    ):
         raise RefusedError(kind)
 
 

@@ -9,7 +9,7 @@ from fints.segments.base import FinTS3Segment
 
 from kontor.connectors.base import FailureKind, Pay
 from kontor.connectors.fints.accounts import Account, name_account
-from kontor.connectors.fints.dated import is_ours
+from kontor.connectors.fints.dated_transfers import is_ours
 from kontor.connectors.fints.listed_orders import is_listed, list_segments
 from kontor.connectors.fints.payments import AT_ONCE, check_lead_time, find_descriptor
 from kontor.connectors.fints.segments import HKCDB1, HKCDE1, HKCDL1, HKCDN1, StandingDetails1

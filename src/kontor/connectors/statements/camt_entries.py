@@ -24,7 +24,7 @@ from kontor.domain.cleaning import CENT, MAX_TEXT_LENGTH
 from kontor.domain.transactions import Transaction
 
 USTRD_WIDTH = 140
-LONGEST_USUAL = 18  # characters of an amount that needs no look at its size
+MAX_USUAL = 18  # characters of an amount that needs no look at its size
 PENDING = frozenset(("PDNG", "FUTR"))
 NO_REFERENCE = frozenset(("NONREF", "NOTPROVIDED", "NOTAVAILABLE", "NONE"))
 CHARGES = "Entgelte"
@@ -55,7 +55,7 @@ def parse_amount(tree: Tree, account: AccountIdentification | None) -> tuple[Dec
 
 def _read_amount(text: str) -> Decimal:
     amount = Decimal(text)
-    if amount.same_quantum(CENT) and len(text) < LONGEST_USUAL:
+    if amount.same_quantum(CENT) and len(text) < MAX_USUAL:
         return amount
     try:
         return drop_noise(amount)

@@ -29,8 +29,8 @@ from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
 
 VERSION = 1
-MOST_TRIES = 20  # with another key, where masked values happen to look like a secret
-SHORTEST_SECRET = 4  # shorter ones are in every text
+MAX_TRIES = 20  # with another key, where masked values happen to look like a secret
+MIN_SECRET_LENGTH = 4  # shorter ones are in every text
 FINTS = "fints"
 
 
@@ -71,7 +71,7 @@ class Recorder:
 
     def make_trace(self, end: Step, key: bytes | None = None) -> bytes:
         """The file. Raises UnmaskedError where it would name a secret."""
-        for _ in range(MOST_TRIES):
+        for _ in range(MAX_TRIES):
             trace = self._mask(end, Mask(key))
             if not any(_names(trace, secret.reveal()) for secret in self._secrets):
                 return msgspec.json.format(msgspec.json.encode(trace), indent=1) + b"\n"
@@ -126,6 +126,6 @@ def _names(value: Any, secret: str) -> bool:
         return any(_names(item, secret) for item in value.values())
     if isinstance(value, list):
         return any(_names(item, secret) for item in value)
-    if not isinstance(value, str) or len(secret) < SHORTEST_SECRET:
+    if not isinstance(value, str) or len(secret) < MIN_SECRET_LENGTH:
         return False
     return re.search(rf"(?<!\w){re.escape(secret)}(?!\w)", value) is not None

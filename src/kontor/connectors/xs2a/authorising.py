@@ -31,7 +31,7 @@ from kontor.connectors.xs2a.failures import NoResponseError, RefusedError, Stopp
 from kontor.connectors.xs2a.messages import Authorising, ChallengeMessage, Links, ScaMethodMessage
 from kontor.domain.sca import Challenge, MediumClass, ScaMedium, ScaMethod, find_start_code
 
-MOST_HOPS = 8
+MAX_HOPS = 8
 DONE = ("finalised", "exempted")
 # With which link of a new consent or payment its authorisation starts, in this order.
 WITH_PIN = "startAuthorisationWithPsuAuthentication"
@@ -146,7 +146,7 @@ class Authoriser:
     # Following links
 
     def _follow_links(self, answer: Authorising) -> Step | None:
-        for _ in range(MOST_HOPS):
+        for _ in range(MAX_HOPS):
             links = answer.links
             self._note_methods(answer)
             if answer.sca_status in DONE:

@@ -31,7 +31,7 @@ from kontor.console.entry_filters import EntryFilter
 from kontor.console.figure_links import find_checked_link
 from kontor.console.gateway import segment, together
 from kontor.console.views.connecting import begin_dialogue
-from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import Facts, Form, RedirectTo, View, Visit, field_of
 from kontor.pages.browser import BadRequestError
 from kontor_client import ApiError
 
@@ -77,23 +77,23 @@ async def connect(visit: Visit, form: Form) -> Facts | None:
     except ApiError as error:
         if error.status != 400:
             raise
-        raise GoTo(connecting.PAGE) from None
-    raise GoTo(find_form(visit, answer.headers))
+        raise RedirectTo(connecting.PAGE) from None
+    raise RedirectTo(find_form(visit, answer.headers))
 
 
 async def renew(visit: Visit, form: Form) -> Facts | None:
     """Authentication that the bank wants, or an access that is not finished. Nothing else changes."""
     bank = await _find_bank(visit, form)
     if bank.renewal is None:
-        raise GoTo(PAGE)  # another tab was faster
+        raise RedirectTo(PAGE)  # another tab was faster
     if not await _open_form(visit, bank.renewal):
         try:
             await begin_dialogue(visit, bank.id)
         except ApiError as error:
             if error.status not in (400, 409):
                 raise
-            raise GoTo(PAGE, notice="bank_address" if is_about_address(error) else "bank_busy") from None
-        raise GoTo(PAGE, notice="bank_not_renewed")
+            raise RedirectTo(PAGE, notice="bank_address" if is_about_address(error) else "bank_busy") from None
+        raise RedirectTo(PAGE, notice="bank_not_renewed")
     return None
 
 
@@ -101,14 +101,14 @@ async def change(visit: Visit, form: Form) -> Facts | None:
     """Other credentials for an access: in the web form, or on a page of our own."""
     bank = await _find_bank(visit, form)
     await _open_form(visit, f"{ACCESSES}/{segment(bank.id)}/consent")
-    raise GoTo(f"{connecting.PAGE}?{urlencode({'access': bank.id})}")
+    raise RedirectTo(f"{connecting.PAGE}?{urlencode({'access': bank.id})}")
 
 
 async def _find_bank(visit: Visit, form: Form) -> Bank:
     banks = await list_banks(visit.api)
     bank = next((bank for bank in banks if bank.id == field_of(form, "access")), None)
     if bank is None:
-        raise GoTo(PAGE)  # another tab was faster
+        raise RedirectTo(PAGE)  # another tab was faster
     return bank
 
 
@@ -118,11 +118,11 @@ async def _open_form(visit: Visit, path: str) -> bool:
         answer = await send_present(visit, path)
     except ApiError as error:
         if error.status == 404:
-            raise GoTo(PAGE, notice="bank_gone") from None  # deleted in another tab
+            raise RedirectTo(PAGE, notice="bank_gone") from None  # deleted in another tab
         if error.status != 400:
             raise
         return False
-    raise GoTo(find_form(visit, answer.headers))
+    raise RedirectTo(find_form(visit, answer.headers))
 
 
 async def refresh(visit: Visit, form: Form) -> Facts | None:
@@ -132,13 +132,13 @@ async def refresh(visit: Visit, form: Form) -> Facts | None:
     except ApiError as error:
         if error.status != 404:
             raise
-        raise GoTo(PAGE) from None  # deleted in another tab
+        raise RedirectTo(PAGE) from None  # deleted in another tab
     await refresh_bank(visit, access_id, {}, PAGE, "bank_refreshed")
 
 
 async def delete(visit: Visit, form: Form) -> Facts | None:
     await visit.api.send("DELETE", f"{ACCESSES}/{segment(_read_access_id(form))}")
-    raise GoTo(PAGE, notice="bank_deleted")
+    raise RedirectTo(PAGE, notice="bank_deleted")
 
 
 def _read_access_id(form: Form) -> str:

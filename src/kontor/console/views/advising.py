@@ -15,7 +15,7 @@ from kontor_client import ApiError
 
 CUSTOMERS = "/adviser/v2/kunden"
 PAGE_ROWS = 500  # as many as the API gives in one page
-MOST_PAGES = 20
+MAX_PAGES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ async def list_customers(visit: Visit) -> list[Customer]:
     """The API tells one entry per disclosure; here each customer is one."""
     entries: list[Any] = []
     cursor = None
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         page, cursor = await visit.api.get_page(CUSTOMERS, limit=PAGE_ROWS, cursor=cursor)
         entries += page
         if cursor is None:

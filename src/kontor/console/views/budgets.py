@@ -21,14 +21,14 @@ from kontor.console.categories import list_categories, name_categories
 from kontor.console.due_dates import find_month
 from kontor.console.gateway import segment, together
 from kontor.console.payments import read_amount
-from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import Facts, Form, RedirectTo, View, Visit, field_of
 from kontor.pages.browser import BadRequestError
 from kontor_client import ApiError
 
 CASHFLOW = "/customer/v2/ai/cashflow"
 NEW = "new"
 EARLIEST = date(2001, 1, 1)
-LONGEST_NAME = 100
+MAX_NAME_LENGTH = 100
 # Months to begin with: so many back, up to the next one.
 BEGINS_BACK = 12
 
@@ -107,7 +107,7 @@ async def accept_proposals(visit: Visit, form: Form) -> Facts | None:
         except ApiError as error:
             if error.status != 400:
                 raise
-    raise GoTo(PAGE, notice="budgets_added" if chosen else None)
+    raise RedirectTo(PAGE, notice="budgets_added" if chosen else None)
 
 
 # One of them
@@ -171,12 +171,12 @@ async def save(visit: Visit, form: Form) -> Facts | None:
         if error.status != 400:
             raise
         return await explain_refusal(visit, entered)
-    raise GoTo(PAGE, notice="budget_saved")
+    raise RedirectTo(PAGE, notice="budget_saved")
 
 
 def find_wrong_field(entered: Entered, amount: Decimal | None) -> str | None:
     """The first that cannot be right; the API looks at all of them once more."""
-    if not entered.name or len(entered.name) > LONGEST_NAME:
+    if not entered.name or len(entered.name) > MAX_NAME_LENGTH:
         return "name"
     if not entered.categories:
         return "categories"
@@ -215,7 +215,7 @@ async def delete(visit: Visit, form: Form) -> Facts | None:
     except ApiError as error:
         if error.status != 404:  # another tab was faster
             raise
-    raise GoTo(PAGE, notice="budget_deleted")
+    raise RedirectTo(PAGE, notice="budget_deleted")
 
 
 VIEWS = [

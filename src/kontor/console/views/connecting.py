@@ -18,8 +18,8 @@ from kontor.console.banks import (
 )
 from kontor.console.connecting import (
     FIELD,
-    LONGEST_FIELD,
-    LONGEST_QUERY,
+    MAX_FIELD_LENGTH,
+    MAX_QUERY_LENGTH,
     PAGE,
     SHOWN_BANKS,
     ConsentStatus,
@@ -37,7 +37,7 @@ from kontor.console.connecting import (
 )
 from kontor.console.gateway import segment, together
 from kontor.console.sessions import read_dialogue
-from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import Facts, Form, RedirectTo, View, Visit, field_of
 from kontor.domain.login_formats import compile_format
 from kontor.pages.browser import BadRequestError
 from kontor_client import ApiError
@@ -55,7 +55,7 @@ async def show_connect(visit: Visit) -> Facts:
     if "provider" in visit.query:
         provider = await _find_provider(visit, visit.query["provider"])
         return await _describe_fields(visit, provider, str(uuid4()))
-    query = visit.query.get("q", "").strip()[:LONGEST_QUERY]
+    query = visit.query.get("q", "").strip()[:MAX_QUERY_LENGTH]
     own, found, statistics = await together(
         list_banks(visit.api), _search(visit, query), visit.api.get("/providers/v2/statistics")
     )
@@ -79,7 +79,7 @@ async def _search(visit: Visit, query: str) -> list[Provider]:
 async def _find_provider(visit: Visit, provider_id: str) -> Provider:
     provider: Provider | None = await find_or_none(visit.api, f"/providers/v2/{segment(provider_id)}")
     if provider is None or not can_connect(provider):
-        raise GoTo(PAGE, notice="bank_unknown")
+        raise RedirectTo(PAGE, notice="bank_unknown")
     return provider
 
 
@@ -87,7 +87,7 @@ async def _find_bank(visit: Visit, access_id: str) -> Bank:
     """One that is connected, whose bank is known."""
     found = next((bank for bank in await list_banks(visit.api) if bank.id == access_id and bank.provider_id), None)
     if found is None:
-        raise GoTo(banks.PAGE, notice="bank_gone")
+        raise RedirectTo(banks.PAGE, notice="bank_gone")
     return found
 
 
@@ -129,7 +129,7 @@ async def _describe_fields(
         "bank": bank,
         "health": read_health(statistics),
         "refusal": refusal,
-        "longest": LONGEST_FIELD,
+        "longest": MAX_FIELD_LENGTH,
     }
 
 
@@ -184,7 +184,7 @@ async def _ask_bank(
         if error.status == 409:
             return "busy"
         if error.status == 504:
-            raise GoTo(banks.PAGE, notice="bank_slow") from None
+            raise RedirectTo(banks.PAGE, notice="bank_slow") from None
         if error.status != 400 or not _can_do_without(error):
             raise
         await _add_without_dialogue(visit, access_id, wanted)
@@ -199,10 +199,10 @@ async def begin_dialogue(visit: Visit, access_id: str, body: Any = None) -> None
     consent_id = answer.headers["location"].rpartition("/")[2]
     status = read_consent(await visit.api.get(f"{CONSENTS}/{segment(consent_id)}"))
     if status.is_given:
-        raise GoTo(banks.PAGE, notice="bank_added")
+        raise RedirectTo(banks.PAGE, notice="bank_added")
     place = f"{segment(access_id)}/{segment(consent_id)}"
     if status.step is not None:
-        raise GoTo(f"{PAGE}/{place}", kept=place)
+        raise RedirectTo(f"{PAGE}/{place}", kept=place)
 
 
 def _can_do_without(error: ApiError) -> bool:
@@ -213,7 +213,7 @@ def _can_do_without(error: ApiError) -> bool:
 async def _add_without_dialogue(visit: Visit, access_id: str, wanted: Mapping[str, Any]) -> None:
     await banks.send_present(visit, ACCESSES, json={access_id: wanted})
     if await _find_refusal(visit, access_id) is None:
-        raise GoTo(banks.PAGE, notice="bank_added")
+        raise RedirectTo(banks.PAGE, notice="bank_added")
 
 
 async def _find_refusal(visit: Visit, access_id: str) -> str | None:
@@ -228,7 +228,7 @@ async def _find_refusal(visit: Visit, access_id: str) -> str | None:
 async def show_consent(visit: Visit) -> Facts:
     status = await _read_status(visit)
     if status.is_given:
-        raise GoTo(banks.PAGE, notice="bank_added")
+        raise RedirectTo(banks.PAGE, notice="bank_added")
     return await _describe_consent(visit, status)
 
 
@@ -250,22 +250,22 @@ async def answer(visit: Visit, form: Form) -> Facts | None:
     if step in ANSWERS and not value:
         return await _describe_consent(visit, await _read_status(visit), is_empty=True)
     await _post(visit, "", {ANSWERS[step]: value} if step in ANSWERS else {})
-    raise GoTo(_find_page(visit))
+    raise RedirectTo(_find_page(visit))
 
 
 async def cancel(visit: Visit, form: Form) -> Facts | None:
     await _post(visit, "/cancel", None)
-    raise GoTo(banks.PAGE, notice="bank_cancelled")
+    raise RedirectTo(banks.PAGE, notice="bank_cancelled")
 
 
 async def come_back(visit: Visit) -> Facts:
     """From the bank's own page, whose query says what happened there; the browser knows to which dialogue."""
     place = read_dialogue(visit.request)
     if place is None:
-        raise GoTo(banks.PAGE)
+        raise RedirectTo(banks.PAGE)
     consent_id = place.rpartition("/")[2]
     await _send_answer(visit, consent_id, "", {"scaAuthenticationData": urlencode(visit.query)})
-    raise GoTo(f"{PAGE}/{place}")
+    raise RedirectTo(f"{PAGE}/{place}")
 
 
 async def _read_status(visit: Visit) -> ConsentStatus:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kontor.console.accesses import Product, list_products
 from kontor.console.charts import Chart, Series
-from kontor.console.contract_settings import LONGEST_NAME, list_periods, read_settings, word_period
+from kontor.console.contract_settings import MAX_NAME_LENGTH, list_periods, read_settings, word_period
 from kontor.console.contracts import Contract, read_contract, read_contracts, read_development, sum_contracts
 from kontor.console.debits import list_debits
 from kontor.console.due_dates import make_calendar
@@ -17,7 +17,7 @@ from kontor.console.gateway import segment, together
 from kontor.console.plan_reasons import read_reasons
 from kontor.console.rendering import write_day
 from kontor.console.typed_days import UnreadableDayError
-from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import BASE, Facts, Form, RedirectTo, View, Visit, field_of
 from kontor_client import ApiError
 
 CONTRACTS = "/customer/v2/ai/contracts"
@@ -25,7 +25,7 @@ CHOICES = ("all", "costs", "income", "insurance", "ended", "hidden")
 SORTS = ("due", "amount", "name", "change")
 RECENT_DAYS = 90  # after a price rise
 SHOWN_BOOKINGS = 100
-MOST_SEARCHED = 8  # accounts
+MAX_SEARCHED = 8  # accounts
 
 
 async def show(visit: Visit) -> Facts:
@@ -91,7 +91,7 @@ _KEYS: dict[str, Callable[[Contract], Any]] = {
 async def restore(visit: Visit, form: Form) -> None:
     """A hidden contract, from the list of them."""
     await _change(visit, field_of(form, "contract"), {"isContract": None})
-    raise GoTo(f"{BASE}/contracts", notice="contract_restored")
+    raise RedirectTo(f"{BASE}/contracts", notice="contract_restored")
 
 
 async def _change(visit: Visit, number: str, changes: dict[str, Any]) -> None:
@@ -130,7 +130,7 @@ async def show_one(visit: Visit) -> Facts:
         "payments": list_payments(contract),
         "reasons": read_reasons(contract.facts.get("evidence"), visit.texts),
         "periods": [(period, word_period(period, visit.texts)) for period in list_periods(chosen)],
-        "longest_name": LONGEST_NAME,
+        "longest_name": MAX_NAME_LENGTH,
         "typed": {name: contract.facts.get(name) or "" for name in ("name", "noticePeriod", "minimumTermEnd")},
         "problem": None,
     }
@@ -151,7 +151,7 @@ async def save(visit: Visit, form: Form) -> Facts:
             raise
         problem = "invalid"
     else:
-        raise GoTo(_page_of(visit), notice="contract_saved")
+        raise RedirectTo(_page_of(visit), notice="contract_saved")
     typed = {
         "name": field_of(form, "name"),
         "noticePeriod": field_of(form, "notice_period"),
@@ -162,12 +162,12 @@ async def save(visit: Visit, form: Form) -> Facts:
 
 async def hide(visit: Visit, form: Form) -> None:
     await _change(visit, visit.path("number"), {"isContract": False})
-    raise GoTo(f"{BASE}/contracts?show=hidden", notice="contract_hidden")
+    raise RedirectTo(f"{BASE}/contracts?show=hidden", notice="contract_hidden")
 
 
 async def restore_one(visit: Visit, form: Form) -> None:
     await _change(visit, visit.path("number"), {"isContract": None})
-    raise GoTo(_page_of(visit), notice="contract_restored")
+    raise RedirectTo(_page_of(visit), notice="contract_restored")
 
 
 def _page_of(visit: Visit) -> str:
@@ -185,7 +185,7 @@ async def find_bookings(visit: Visit, contract: Contract, products: list[Product
         "to": contract.facts["dateLatest"],
         "limit": SHOWN_BOOKINGS,
     }
-    accounts = [product for product in products if not product.is_depot][:MOST_SEARCHED]
+    accounts = [product for product in products if not product.is_depot][:MAX_SEARCHED]
     pages = await together(*(visit.api.get(f"{account.path}/kontoumsaetze", **searched) for account in accounts))
     ids, regular = set(contract.facts["transactionIds"]), set(contract.facts["transactionIdsRegular"])
     bookings = [

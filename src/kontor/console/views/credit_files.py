@@ -7,13 +7,13 @@ from kontor.console.categories import list_categories, name_categories
 from kontor.console.credit_files import SELF, Booking, Figure, find_successor, read_booking, read_file
 from kontor.console.disclosures import read_disclosure
 from kontor.console.gateway import segment, together
-from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import BASE, Facts, Form, RedirectTo, View, Visit, field_of
 from kontor_client import ApiError
 
 FILES = "/customer/v2/ai/credit-files"
 DISCLOSURES = "/customer/v2/freigaben"
 SCOPE = "credit-check"
-PAGE_ROWS, MOST_PAGES = 1000, 20  # of the customer's transactions, until those of a figure are found
+PAGE_ROWS, MAX_PAGES = 1000, 20  # of the customer's transactions, until those of a figure are found
 
 
 async def show(visit: Visit) -> Facts:
@@ -44,7 +44,7 @@ async def make(visit: Visit, form: Form) -> Facts:
         if error.status != 400:
             raise
         return await _show(visit, _name_problem(error.text), purpose, chosen)
-    raise GoTo(f"{BASE}/credit-files/{segment(_name_made(answer.headers))}", notice="credit_file_made")
+    raise RedirectTo(f"{BASE}/credit-files/{segment(_name_made(answer.headers))}", notice="credit_file_made")
 
 
 async def show_one(visit: Visit) -> Facts:
@@ -79,19 +79,19 @@ async def ask(visit: Visit, form: Form) -> Facts:
         if error.status not in (400, 409):
             raise
         return await _show_one(visit, "comment" if error.status == 400 else "asked", comment)
-    raise GoTo(f"{BASE}/credit-files/{number}", notice="credit_review_asked")
+    raise RedirectTo(f"{BASE}/credit-files/{number}", notice="credit_review_asked")
 
 
 async def delete(visit: Visit, form: Form) -> None:
     await visit.api.send("DELETE", f"{FILES}/{segment(visit.path('file'))}")
-    raise GoTo(f"{BASE}/credit-files", notice="credit_file_deleted")
+    raise RedirectTo(f"{BASE}/credit-files", notice="credit_file_deleted")
 
 
 async def _find_bookings(visit: Visit, figure: Figure) -> list[Booking]:
     """The newest first. Those that are no longer there are left out."""
     missing, found = set(figure.rows), []
     cursor = None
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         rows, cursor = await visit.api.get_page("/customer/v2/kontoumsaetze", limit=PAGE_ROWS, cursor=cursor)
         for row in rows:
             if row["id"] in missing:

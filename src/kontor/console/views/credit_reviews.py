@@ -7,13 +7,13 @@ from kontor.console.banks import find_or_none
 from kontor.console.categories import list_assignable, list_categories, name_categories
 from kontor.console.credit_files import read_bookings, read_file
 from kontor.console.gateway import segment, together
-from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import BASE, Facts, Form, RedirectTo, View, Visit, field_of
 from kontor_client import ApiError
 
 FILES = "/adviser/v2/credit-files"
 STATUSES = {"asked": "ANGEFORDERT", "open": "UNGEPRUEFT", "done": "GEPRUEFT"}
 NAMES = {status: name for name, status in STATUSES.items()}
-PAGE_ROWS, MOST_PAGES = 500, 20  # the API gives as many in one page
+PAGE_ROWS, MAX_PAGES = 500, 20  # the API gives as many in one page
 
 
 async def show(visit: Visit) -> Facts:
@@ -62,7 +62,7 @@ def _offers(entry: Mapping[str, Any], name: str) -> bool:
 async def _list_entries(visit: Visit, status: str | None) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     cursor = None
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         page, cursor = await visit.api.get_page(FILES, status=status, limit=PAGE_ROWS, cursor=cursor)
         found += page
         if cursor is None:
@@ -99,7 +99,7 @@ async def _review(visit: Visit, form: Form, body: dict[str, Any]) -> Facts:
             raise
         return await _show_one(visit, _name_problem(error), form)
     made = answer.headers["location"].rpartition("/")[2]
-    raise GoTo(f"{BASE}/credit-reviews/{segment(made)}", notice="credit_file_reviewed")
+    raise RedirectTo(f"{BASE}/credit-reviews/{segment(made)}", notice="credit_file_reviewed")
 
 
 def _name_problem(error: ApiError) -> str:

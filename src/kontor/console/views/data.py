@@ -2,7 +2,7 @@
 
 from kontor.console.accesses import list_products
 from kontor.console.gateway import together
-from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import BASE, Facts, Form, RedirectTo, View, Visit, field_of
 
 # By the key of their texts: the query of the API's export.
 EXPORTS = {
@@ -34,7 +34,7 @@ async def erase(visit: Visit, form: Form) -> Facts | None:
     if typed != visit.session.name:
         return await show(visit) | {"problem": "wrong_name"}
     await visit.api.send("DELETE", "/customer/v2", params={"confirm": typed})
-    raise GoTo(f"{BASE}/sign-in", notice="erased", ends_session=True)
+    raise RedirectTo(f"{BASE}/sign-in", notice="erased", ends_session=True)
 
 
 VIEWS = [View("data", "/data", show, group="data", actions={"erase": erase})]

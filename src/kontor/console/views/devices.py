@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from kontor.console.alerts import ALERTS, find_page
 from kontor.console.gateway import segment, together
-from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import BASE, Facts, Form, RedirectTo, View, Visit, field_of
 from kontor_client import ApiError
 
 PUSH = f"{ALERTS}/push"
@@ -42,12 +42,12 @@ def _read(subscription: dict[str, Any]) -> Browser:
 async def subscribe(visit: Visit, form: Form) -> Facts | None:
     keys = {"p256dh": field_of(form, "p256dh"), "auth": field_of(form, "auth")}
     await visit.api.send("POST", PUSH, json={"endpoint": field_of(form, "endpoint"), "keys": keys})
-    raise GoTo(PAGE, notice="push_on")
+    raise RedirectTo(PAGE, notice="push_on")
 
 
 async def unsubscribe(visit: Visit, form: Form) -> Facts | None:
     await visit.api.send("DELETE", f"{PUSH}/{segment(field_of(form, 'id'))}")
-    raise GoTo(PAGE, notice="push_off")
+    raise RedirectTo(PAGE, notice="push_off")
 
 
 async def open_alert(visit: Visit) -> Facts:
@@ -58,8 +58,8 @@ async def open_alert(visit: Visit) -> Facts:
     except ApiError as error:
         if error.status != 404:
             raise
-        raise GoTo(BASE) from None
-    raise GoTo(find_page(alert["objekt"]) or BASE)
+        raise RedirectTo(BASE) from None
+    raise RedirectTo(find_page(alert["objekt"]) or BASE)
 
 
 VIEWS = [

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from kontor.console.disclosures import SCOPES, Wish, name_problem, read_disclosure, read_wish, start_wish
 from kontor.console.gateway import segment, together
-from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
-from kontor.domain.disclosures import MOST_MONTHS
+from kontor.console.visits import BASE, Facts, Form, RedirectTo, View, Visit, field_of
+from kontor.domain.disclosures import MAX_MONTHS
 from kontor.domain.notice_periods import move_by_months
 from kontor_client import ApiError
 
 DISCLOSURES = "/customer/v2/freigaben"
-MOST_ASKED = 10  # for how many the latest read is shown
+MAX_ASKED = 10  # for how many the latest read is shown
 
 
 async def show(visit: Visit) -> Facts:
@@ -19,7 +19,7 @@ async def show(visit: Visit) -> Facts:
 
 async def _show(visit: Visit, wish: Wish, shown: str | None = None) -> Facts:
     found = [read_disclosure(freigabe, visit.today) for freigabe in await visit.api.get(DISCLOSURES)]
-    asked = found[:MOST_ASKED]
+    asked = found[:MAX_ASKED]
     reads = await together(*(visit.api.get(f"{DISCLOSURES}/{disclosure.id}/zugriffe") for disclosure in asked))
     return {
         "disclosures": sorted(found, key=lambda disclosure: (not disclosure.is_valid, disclosure.valid_until)),
@@ -27,7 +27,7 @@ async def _show(visit: Visit, wish: Wish, shown: str | None = None) -> Facts:
         "scopes": SCOPES,
         "wish": wish,
         "shown": shown,
-        "last_day": move_by_months(visit.today, MOST_MONTHS),
+        "last_day": move_by_months(visit.today, MAX_MONTHS),
     }
 
 
@@ -57,13 +57,13 @@ async def give(visit: Visit, form: Form) -> Facts:
         if error.status != 400:
             raise
         return await _show(visit, replace(wish, problem=name_problem(error.text)))
-    raise GoTo(f"{BASE}/disclosures", notice="disclosure_given")
+    raise RedirectTo(f"{BASE}/disclosures", notice="disclosure_given")
 
 
 async def withdraw(visit: Visit, form: Form) -> None:
     number = segment(field_of(form, "disclosure"))
     await visit.api.send("DELETE", f"{DISCLOSURES}/{number}")
-    raise GoTo(f"{BASE}/disclosures/{number}", notice="disclosure_withdrawn")
+    raise RedirectTo(f"{BASE}/disclosures/{number}", notice="disclosure_withdrawn")
 
 
 async def show_reads(visit: Visit) -> Facts:

@@ -11,7 +11,7 @@ from kontor.console.entries import read_entries
 from kontor.console.entry_filters import PAGE, EntryFilter, read_filter
 from kontor.console.gateway import segment, together
 from kontor.console.views.transactions import ENTRIES
-from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import Facts, Form, RedirectTo, View, Visit, field_of
 from kontor.pages.browser import BadRequestError
 from kontor_client import ApiError
 
@@ -114,7 +114,7 @@ async def apply(visit: Visit, form: Form) -> Facts | None:
     if problem is not None:
         raise BadRequestError
     await visit.api.send("POST", EDITS, json=body)
-    raise GoTo(EDITS_PAGE, notice="edit_done")
+    raise RedirectTo(EDITS_PAGE, notice="edit_done")
 
 
 async def undo(visit: Visit, form: Form) -> Facts | None:
@@ -122,7 +122,7 @@ async def undo(visit: Visit, form: Form) -> Facts | None:
     if not edit_id:
         raise BadRequestError
     await visit.api.send("DELETE", f"{EDITS}/{segment(edit_id)}")
-    raise GoTo(EDITS_PAGE, notice="edit_undone")
+    raise RedirectTo(EDITS_PAGE, notice="edit_undone")
 
 
 VIEWS: list[View] = [

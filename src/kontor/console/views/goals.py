@@ -11,12 +11,12 @@ from kontor.console.budgets import write_amount
 from kontor.console.gateway import segment, together
 from kontor.console.payments import read_amount
 from kontor.console.savings_goals import GOALS, PAGE, choose_products, read_goal
-from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import Facts, Form, RedirectTo, View, Visit, field_of
 from kontor_client import ApiError
 
 ACCESSES = "/customer/v2/bankzugaenge"
 NEW = "new"
-LONGEST_NAME = 100
+MAX_NAME_LENGTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,13 @@ async def save(visit: Visit, form: Form) -> Facts | None:
         if error.status != 400:
             raise
         return await describe(visit, entered, problem="refused")
-    raise GoTo(PAGE, notice="goal_saved")
+    raise RedirectTo(PAGE, notice="goal_saved")
 
 
 def find_wrong_field(entered: Entered, language: str) -> str | None:
     """The first that cannot be right; the API looks at all of them once more."""
     target = read_amount(entered.target, language)
-    if not entered.name or len(entered.name) > LONGEST_NAME:
+    if not entered.name or len(entered.name) > MAX_NAME_LENGTH:
         return "name"
     if target is None or target <= 0:
         return "target"
@@ -142,7 +142,7 @@ async def delete(visit: Visit, form: Form) -> Facts | None:
     except ApiError as error:
         if error.status != 404:  # another tab was faster
             raise
-    raise GoTo(PAGE, notice="goal_deleted")
+    raise RedirectTo(PAGE, notice="goal_deleted")
 
 
 VIEWS = [

@@ -14,14 +14,14 @@ from kontor.console.imports import (
     guess_description,
     read_account,
 )
-from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import BASE, Facts, Form, RedirectTo, View, Visit, field_of
 from kontor.pages.browser import BadRequestError
 from kontor_client import ApiError
 
 IMPORTS = "/customer/v2/imports"
 FORMS = f"{IMPORTS}/forms"
 PAGE = f"{BASE}/imports"
-LARGEST_FILE = 16 * 1024 * 1024
+MAX_FILE = 16 * 1024 * 1024
 MAX_COLUMNS = 300
 
 
@@ -47,7 +47,7 @@ async def _gather(visit: Visit, **other: Any) -> Facts:
         "result": None,
         "problem": None,
         "problem_details": None,
-        "limit": LARGEST_FILE,
+        "limit": MAX_FILE,
         "fields": FIELDS,
         "day_formats": DAY_FORMATS,
         "decimal_signs": DECIMAL_SIGNS,
@@ -114,7 +114,7 @@ async def store(visit: Visit, form: Form) -> Facts | None:
         answer = await _send(visit, form, field_of(form, "form") or None)
     except ApiError as error:
         return await _refuse(visit, error, "unreadable", shown)
-    raise GoTo(f"{PAGE}?result={answer['id']}", notice="file_imported")
+    raise RedirectTo(f"{PAGE}?result={answer['id']}", notice="file_imported")
 
 
 async def delete_form(visit: Visit, form: Form) -> Facts | None:
@@ -123,7 +123,7 @@ async def delete_form(visit: Visit, form: Form) -> Facts | None:
     except ApiError as error:
         if error.status != 404:  # gone already: another tab was faster
             raise
-    raise GoTo(PAGE, notice="form_deleted")
+    raise RedirectTo(PAGE, notice="form_deleted")
 
 
 async def _send(visit: Visit, form: Form, wanted: str | None, *, preview: bool = False) -> Mapping[str, Any]:
@@ -159,4 +159,4 @@ def _read_description(form: Form) -> Description:
 
 
 ACTIONS = {"preview": preview, "describe": describe, "import": store, "delete_form": delete_form}
-VIEWS = [View("imports", "/imports", show, group="money", actions=ACTIONS, largest_file=LARGEST_FILE)]
+VIEWS = [View("imports", "/imports", show, group="money", actions=ACTIONS, largest_file=MAX_FILE)]

@@ -1,7 +1,7 @@
 """For operators: one access and one job, why it is in its state, and what can be done. No bank data."""
 
 from kontor.console.gateway import segment
-from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import BASE, Facts, Form, RedirectTo, View, Visit, field_of
 from kontor.pages.browser import BadRequestError
 from kontor_client import ApiError
 
@@ -34,7 +34,7 @@ async def act_on_access(visit: Visit, form: Form) -> Facts:
             raise
         refused = {"reason": "budget" if error.status == 429 else "user", "wait": error.retry_after_seconds}
         return await show_access(visit) | {"refused": refused, "asked": "", "status": error.status}
-    raise GoTo(_page_of(visit), notice=f"access_{action}")
+    raise RedirectTo(_page_of(visit), notice=f"access_{action}")
 
 
 async def find_username(visit: Visit, tenant: str, reference: str) -> str | None:
@@ -65,7 +65,7 @@ async def retry_job(visit: Visit, form: Form) -> Facts:
         if error.status != 409:
             raise
         return await show_job(visit) | {"is_refused": True, "asked": "", "status": 409}
-    raise GoTo(f"{BASE}/ops/jobs/{number}", notice="job_retry")
+    raise RedirectTo(f"{BASE}/ops/jobs/{number}", notice="job_retry")
 
 
 VIEWS = [

@@ -11,7 +11,7 @@ from kontor.console.cashflows import read_flows
 from kontor.console.contracts import read_contracts
 from kontor.console.gateway import segment, together
 from kontor.console.outlooks import CURRENCY, Outlook, make_outlook
-from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import BASE, Facts, Form, RedirectTo, View, Visit, field_of
 from kontor_client import ApiError
 
 # A wide picture and one for phones: width, height, days between two labels.
@@ -62,7 +62,7 @@ async def dismiss(visit: Visit, form: Form) -> Facts | None:
     except ApiError as error:
         if error.status not in (400, 404):
             raise
-    raise GoTo(BASE, notice="alert_dismissed")
+    raise RedirectTo(BASE, notice="alert_dismissed")
 
 
 VIEWS = [View("overview", "", show, group="money", actions={"dismiss": dismiss})]

@@ -3,7 +3,7 @@
 from kontor.console.categories import OWN_PATH, list_categories, list_own_categories, name_categories
 from kontor.console.entry_filters import PAGE
 from kontor.console.gateway import segment, together
-from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import Facts, Form, RedirectTo, View, Visit, field_of
 from kontor.pages.browser import BadRequestError
 from kontor_client import ApiError
 
@@ -27,7 +27,7 @@ async def add(visit: Visit, form: Form) -> Facts | None:
         await visit.api.send("POST", OWN_PATH, json={"displayName": name, "basis": basis})
     except ApiError as error:
         return await _refuse(visit, error, form)
-    raise GoTo(CATEGORIES_PAGE, notice="category_added")
+    raise RedirectTo(CATEGORIES_PAGE, notice="category_added")
 
 
 async def change(visit: Visit, form: Form) -> Facts | None:
@@ -40,7 +40,7 @@ async def change(visit: Visit, form: Form) -> Facts | None:
         await visit.api.send("PUT", f"{OWN_PATH}/{segment(number)}", json=body)
     except ApiError as error:
         return await _refuse(visit, error)
-    raise GoTo(CATEGORIES_PAGE, notice="category_renamed")
+    raise RedirectTo(CATEGORIES_PAGE, notice="category_renamed")
 
 
 async def delete(visit: Visit, form: Form) -> Facts | None:
@@ -48,7 +48,7 @@ async def delete(visit: Visit, form: Form) -> Facts | None:
         await visit.api.send("DELETE", f"{OWN_PATH}/{segment(field_of(form, 'number'))}")
     except ApiError as error:
         return await _refuse(visit, error)
-    raise GoTo(CATEGORIES_PAGE, notice="category_deleted")
+    raise RedirectTo(CATEGORIES_PAGE, notice="category_deleted")
 
 
 def _read(form: Form) -> tuple[str, str]:

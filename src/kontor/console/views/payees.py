@@ -6,12 +6,12 @@ from typing import Any
 from kontor.console.budgets import write_amount
 from kontor.console.gateway import segment
 from kontor.console.payments import read_amount
-from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import Facts, Form, RedirectTo, View, Visit, field_of
 from kontor_client import ApiError
 
 PAYEES = "/customer/v2/zahlungsempfaenger"
 PAGE = "/console/payments/payees"
-MOST_HOURS = 720
+MAX_HOURS = 720
 
 
 async def show_payees(visit: Visit) -> Facts:
@@ -30,17 +30,17 @@ async def save(visit: Visit, form: Form) -> Facts | None:
         await visit.api.send("PUT", f"{PAYEES}/{segment(payee_id)}", json=body)
     except ApiError as error:
         if error.status == 404:
-            raise GoTo(PAGE) from None
+            raise RedirectTo(PAGE) from None
         if error.status not in (400, 403):
             raise
         return await _describe(visit, wrong=payee_id, is_forbidden=error.status == 403)
-    raise GoTo(PAGE, notice="payees_saved")
+    raise RedirectTo(PAGE, notice="payees_saved")
 
 
 async def _describe(visit: Visit, *, wrong: str | None = None, is_forbidden: bool = False) -> Facts:
     listed: list[dict[str, Any]] = await visit.api.get(PAYEES)
     payees = [payee | {"entered": _show_limit(payee.get("limit"), visit.language)} for payee in listed]
-    return {"payees": payees, "wrong": wrong, "is_forbidden": is_forbidden, "most_hours": MOST_HOURS}
+    return {"payees": payees, "wrong": wrong, "is_forbidden": is_forbidden, "most_hours": MAX_HOURS}
 
 
 def _show_limit(limit: Decimal | None, language: str) -> str:
@@ -52,7 +52,7 @@ def _read_hours(text: str) -> int | None:
     if not text:
         return 0
     is_number = text.isascii() and text.isdigit() and len(text) <= 3
-    return int(text) if is_number and int(text) <= MOST_HOURS else None
+    return int(text) if is_number and int(text) <= MAX_HOURS else None
 
 
 VIEWS: list[View] = [

@@ -35,7 +35,7 @@ from kontor.console.payments import (
     read_payment,
     write_body,
 )
-from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import Facts, Form, RedirectTo, View, Visit, field_of
 from kontor.pages.browser import BadRequestError
 from kontor_client import ApiError
 
@@ -84,13 +84,13 @@ async def delete(visit: Visit, form: Form) -> Facts | None:
     orders = await list_standing_orders(visit.api, await _list_products(visit))
     order = next((order for order in orders if order.id == field_of(form, "order")), None)
     if order is None or order.deleted_at is None:
-        raise GoTo(PAGE)  # another tab was faster
+        raise RedirectTo(PAGE)  # another tab was faster
     try:
         await _order(visit, payment_id, "DELETE", order.deleted_at)
     except ApiError as error:
         if error.status not in (400, 409) or name_refusal(error) not in NOTICES:
             raise
-        raise GoTo(PAGE, notice=NOTICES[name_refusal(error)]) from None
+        raise RedirectTo(PAGE, notice=NOTICES[name_refusal(error)]) from None
     raise AssertionError("an order leads on")
 
 
@@ -178,7 +178,7 @@ async def _find_order(visit: Visit, products: list[Product], order_id: str) -> S
     orders = await list_standing_orders(visit.api, products)
     found = next((order for order in orders if order.id == order_id), None)
     if found is None or found.changed_at is None:
-        raise GoTo(PAGE)
+        raise RedirectTo(PAGE)
     return found
 
 
@@ -210,10 +210,10 @@ async def _order(visit: Visit, payment_id: str, method: str, path: str, body: An
     except ApiError as error:
         if error.status < 500:
             raise
-        raise GoTo(PAGE, notice=UNCLEAR) from None
+        raise RedirectTo(PAGE, notice=UNCLEAR) from None
     if answer.status == 451:
-        raise GoTo(add_callback(answer.headers["location"], visit.own_url, PAGE))
-    raise GoTo(read_payment(answer.json()).url)
+        raise RedirectTo(add_callback(answer.headers["location"], visit.own_url, PAGE))
+    raise RedirectTo(read_payment(answer.json()).url)
 
 
 async def _list_products(visit: Visit) -> list[Product]:
@@ -250,12 +250,12 @@ async def come_back(visit: Visit) -> Facts:
     """From the bank's own page, whose query says what happened there."""
     payment = await _find_payment(visit, visit.path("payment"))
     if payment is None:
-        raise GoTo(f"{PAGE}?{urlencode(visit.query)}" if visit.query else PAGE)
+        raise RedirectTo(f"{PAGE}?{urlencode(visit.query)}" if visit.query else PAGE)
     if payment.step == "redirect":
         path = f"{PAYMENTS}/{payment.kind}/{segment(payment.id)}"
         notice = await _post(visit, path, {"scaAuthenticationData": urlencode(visit.query)})
-        raise GoTo(payment.url, notice=notice)
-    raise GoTo(payment.url)
+        raise RedirectTo(payment.url, notice=notice)
+    raise RedirectTo(payment.url)
 
 
 async def _find_payment(visit: Visit, payment_id: str) -> PaymentStatus | None:
@@ -271,7 +271,7 @@ async def _find_payment(visit: Visit, payment_id: str) -> PaymentStatus | None:
 
 async def _send(visit: Visit, step: str, body: Any = None) -> Facts | None:
     notice = await _post(visit, _find_path(visit) + step, body)
-    raise GoTo(f"{PAGE}/{visit.path('kind')}/{segment(visit.path('payment'))}", notice=notice)
+    raise RedirectTo(f"{PAGE}/{visit.path('kind')}/{segment(visit.path('payment'))}", notice=notice)
 
 
 async def _post(visit: Visit, path: str, body: Any) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 from kontor.console.banks import find_or_none, list_banks
 from kontor.console.gateway import segment, together
 from kontor.console.permissions import PERMISSIONS, ShownPermission, read_permission
-from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import BASE, Facts, Form, RedirectTo, View, Visit, field_of
 
 
 async def show(visit: Visit) -> Facts:
@@ -24,7 +24,7 @@ async def show(visit: Visit) -> Facts:
 async def withdraw(visit: Visit, form: Form) -> None:
     number = segment(field_of(form, "permission"))
     await visit.api.send("DELETE", f"{PERMISSIONS}/{number}")
-    raise GoTo(f"{BASE}/permissions/{number}", notice="permission_withdrawn")
+    raise RedirectTo(f"{BASE}/permissions/{number}", notice="permission_withdrawn")
 
 
 async def show_one(visit: Visit) -> Facts:

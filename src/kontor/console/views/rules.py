@@ -10,7 +10,7 @@ from kontor.console.categories import add_own, list_assignable, list_categories,
 from kontor.console.entries import read_entries
 from kontor.console.gateway import segment, together
 from kontor.console.rules import FIELDS, PAGE, RULES, fill_form, preview_rule, read_form, read_rule, write_rule
-from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import Facts, Form, RedirectTo, View, Visit, field_of
 from kontor.pages.browser import BadRequestError
 from kontor_client import ApiError
 
@@ -24,7 +24,7 @@ async def show_rules(visit: Visit) -> Facts:
 
 async def delete_rule(visit: Visit, form: Form) -> Facts | None:
     await visit.api.send("DELETE", f"{RULES}/{segment(_read_id(form))}")
-    raise GoTo(PAGE, notice="rule_deleted")
+    raise RedirectTo(PAGE, notice="rule_deleted")
 
 
 async def pause_rule(visit: Visit, form: Form) -> Facts | None:
@@ -34,7 +34,7 @@ async def pause_rule(visit: Visit, form: Form) -> Facts | None:
     is_active = field_of(form, "active") == "yes"
     body, _ = write_rule(fields | {"active": "" if is_active else "no"})
     await visit.api.send("PUT", path, json=body)
-    raise GoTo(PAGE, notice="rule_resumed" if is_active else "rule_paused")
+    raise RedirectTo(PAGE, notice="rule_resumed" if is_active else "rule_paused")
 
 
 def _read_id(form: Form) -> str:
@@ -122,7 +122,7 @@ async def save(visit: Visit, form: Form) -> Facts | None:
         if error.status != 400:
             raise
         return await _show_form(visit, fields, rule_id, has_preview=False) | {"error": error.text}
-    raise GoTo(PAGE, notice="rule_added" if rule_id is None else "rule_changed")
+    raise RedirectTo(PAGE, notice="rule_added" if rule_id is None else "rule_changed")
 
 
 def _find_id(visit: Visit) -> str | None:

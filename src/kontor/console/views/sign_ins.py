@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import BASE, Facts, Form, RedirectTo, View, Visit, field_of
 from kontor.domain.scopes import CUSTOMER_TAGS
 from kontor_client import ApiError
 
@@ -46,9 +46,10 @@ async def show(visit: Visit) -> Facts:
 
 async def _show(visit: Visit, problem: str | None = None, chosen: tuple[str, ...] = ()) -> Facts:
     found = [SignIn.read(token) for token in await visit.api.get(TOKENS)]
+    others = [sign_in for sign_in in found if not sign_in.is_assistant]
     return {
         "assistants": [sign_in for sign_in in found if sign_in.is_assistant],
-        "sign_ins": sorted((one for one in found if not one.is_assistant), key=lambda one: not one.is_current),
+        "sign_ins": sorted(others, key=lambda sign_in: not sign_in.is_current),
         "problem": problem,
         "chosen": chosen,
     }
@@ -65,7 +66,7 @@ async def end(visit: Visit, form: Form) -> Facts:
         if error.status not in PROBLEMS:
             raise
         return await _show(visit, PROBLEMS[error.status], chosen)
-    raise GoTo(PAGE, notice="sign_ins_ended")
+    raise RedirectTo(PAGE, notice="sign_ins_ended")
 
 
 VIEWS = [View("sign_ins", "/sign-ins", show, group="data", actions={"end": end}, repeatable=("id",))]

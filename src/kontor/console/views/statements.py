@@ -15,7 +15,7 @@ from kontor.console.banks import (
 )
 from kontor.console.gateway import together
 from kontor.console.statements import AccountOfStatements, read_years
-from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import Facts, Form, RedirectTo, View, Visit, field_of
 from kontor.pages.browser import BadRequestError
 from kontor_client import ApiError
 
@@ -43,14 +43,14 @@ async def request(visit: Visit, form: Form) -> Facts | None:
     bank = await _find_bank(visit, form)
     if bank.renewal is not None:
         await _wish(visit, bank, True)
-        raise GoTo(await _start_renewal(visit, bank.renewal))
+        raise RedirectTo(await _start_renewal(visit, bank.renewal))
     await refresh_bank(visit, bank.id, {"kontoauszuege": True}, PAGE, "statements_requested")
 
 
 async def stop(visit: Visit, form: Form) -> Facts | None:
     """What is stored stays."""
     await _wish(visit, await _find_bank(visit, form), False)
-    raise GoTo(PAGE, notice="statements_stopped")
+    raise RedirectTo(PAGE, notice="statements_stopped")
 
 
 async def _wish(visit: Visit, bank: Bank, is_wanted: bool) -> None:
@@ -75,7 +75,7 @@ async def _find_bank(visit: Visit, form: Form) -> Bank:
         raise BadRequestError
     bank = next((bank for bank in await list_banks(visit.api) if bank.id == access_id), None)
     if bank is None:
-        raise GoTo(PAGE, notice="bank_gone")  # deleted in another tab
+        raise RedirectTo(PAGE, notice="bank_gone")  # deleted in another tab
     return bank
 
 

@@ -22,15 +22,15 @@ from kontor.console.evidence import sort_out, tell_reasons
 from kontor.console.gateway import Gateway, segment, together
 from kontor.console.rules import find_rule_for, preview_rule
 from kontor.console.views.transactions import TREES
-from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import Facts, Form, RedirectTo, View, Visit, field_of
 from kontor.pages.browser import BadRequestError
 from kontor_client import ApiError
 
 # Of one day and one amount there are few; whoever has more than this reads on.
 FOUND_ROWS = 200
 SEARCHED_ROWS = 1000  # where the address does not tell the day
-MOST_FOUND_PAGES = 10
-MOST_AMOUNT = 10**15  # the API searches for amounts below
+MAX_FOUND_PAGES = 10
+MAX_AMOUNT = 10**15  # the API searches for amounts below
 
 
 async def show_transaction(visit: Visit) -> Facts:
@@ -39,7 +39,7 @@ async def show_transaction(visit: Visit) -> Facts:
     where = _read_where(visit)
     row, cursor = await _find_row(visit.api, path, where, entry_id)
     if "from" not in where and read_booking_day(row) is not None:
-        raise GoTo(read_entries([row])[0].find_url(access_id, product_id, visit.query.get("back", "")))
+        raise RedirectTo(read_entries([row])[0].find_url(access_id, product_id, visit.query.get("back", "")))
     views = (visit.api.get(path, tag=tree, cursor=cursor, **where) for tree in TREES.values())
     categories, own, *others = await together(list_categories(visit.api), list_own_categories(visit.api), *views)
     tags = {name: _find_tag(rows, entry_id) for name, rows in zip(TREES, others, strict=True)}
@@ -113,7 +113,7 @@ def read_amount(text: str | None) -> str | None:
         amount = Decimal(text)
     except ArithmeticError:
         raise BadRequestError from None
-    if not amount.is_finite() or abs(amount) >= MOST_AMOUNT:
+    if not amount.is_finite() or abs(amount) >= MAX_AMOUNT:
         raise BadRequestError
     return f"{amount:f}"
 
@@ -121,7 +121,7 @@ def read_amount(text: str | None) -> str | None:
 async def _find_row(api: Gateway, path: str, where: dict[str, Any], entry_id: str) -> tuple[Any, str | None]:
     """The transaction, and the cursor of the page it is on."""
     cursor = None
-    for _ in range(MOST_FOUND_PAGES):
+    for _ in range(MAX_FOUND_PAGES):
         rows, following = await api.get_page(path, tag="categories", explain="from" in where, cursor=cursor, **where)
         row = next((row for row in rows if row["id"] == entry_id), None)
         if row is not None:
@@ -152,10 +152,10 @@ async def _change(visit: Visit, body: Any) -> None:
     await visit.api.send("PUT", path, json=body)
 
 
-def _return(visit: Visit, notice: str) -> GoTo:
+def _return(visit: Visit, notice: str) -> RedirectTo:
     """To the list that the user came from, where the transaction is marked; the notice stays in sight there."""
     query = _write_back(visit, notice=notice)
-    return GoTo(f"{PAGE}?{query}#t-{segment(visit.path('transaction'))}")
+    return RedirectTo(f"{PAGE}?{query}#t-{segment(visit.path('transaction'))}")
 
 
 async def correct(visit: Visit, form: Form) -> Facts | None:
@@ -170,7 +170,7 @@ async def correct(visit: Visit, form: Form) -> Facts | None:
             query |= {"partner": rule["conditions"]["partner"]} if "conditions" in rule else {}
             query |= {"counterparty": rule["counterpartyName"]} if "counterpartyName" in rule else {}
             query |= {"iban": rule["counterpartyIban"]} if "counterpartyIban" in rule else {}
-            raise GoTo(f"{PAGE}/rules/new?{urlencode(query)}")
+            raise RedirectTo(f"{PAGE}/rules/new?{urlencode(query)}")
     await _change(visit, {"tags": write_tag(chosen)})
     raise _return(visit, "category_changed")
 
@@ -190,12 +190,12 @@ async def split(visit: Visit, form: Form) -> Facts | None:
     parts, press = read_parts_form(form, entry.amount)
     if press == "unite":
         await _change(visit, {"teile": []})
-        raise GoTo(f"{facts['form_url']}#split", notice="parts_removed")
+        raise RedirectTo(f"{facts['form_url']}#split", notice="parts_removed")
     if press == "save":
         problem = parts.find_problem()
         if problem is None:
             await _change(visit, {"teile": parts.write()})
-            raise GoTo(f"{facts['form_url']}#split", notice="parts_saved")
+            raise RedirectTo(f"{facts['form_url']}#split", notice="parts_saved")
         return facts | {"parts_form": parts, "error": problem}
     return facts | {"parts_form": parts, "status": 200}
 

@@ -19,7 +19,7 @@ from kontor.console.categories import (
 from kontor.console.entries import Entry, group_by_day, read_booking_day, read_entries, read_tag
 from kontor.console.entry_filters import PAGE, EntryFilter, find_newer_query, read_filter, step_month
 from kontor.console.gateway import Gateway, together
-from kontor.console.visits import Facts, GoTo, View, Visit
+from kontor.console.visits import Facts, RedirectTo, View, Visit
 from kontor.pages.browser import BadRequestError
 from kontor_client import ApiError
 
@@ -35,7 +35,7 @@ TREES = {
 async def show_transactions(visit: Visit) -> Facts:
     newer = find_newer_query(visit.query)
     if newer is not None:
-        raise GoTo(f"{PAGE}?{urlencode(newer)}")
+        raise RedirectTo(f"{PAGE}?{urlencode(newer)}")
     asked = read_filter(visit.query)
     accesses, categories, own = await together(
         visit.api.get(ACCESSES), list_categories(visit.api), list_own_categories(visit.api)

@@ -23,7 +23,7 @@ from kontor.demobank.enablebanking.exchanges import RefusedError
 
 KEY_BITS = 2048
 ISSUER, AUDIENCE = "enablebanking.com", "api.enablebanking.com"
-LONGEST_SECONDS = 86_400
+MAX_SECONDS = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def check_token(application: DemoApplication, header: str | None) -> None:
         raise RefusedError("UNAUTHORIZED_ACCESS") from None
     wanted = {"typ": "JWT", "alg": "RS256", "kid": application.id}
     now, issued, ends = time.time(), claims.get("iat"), claims.get("exp")
-    is_timely = isinstance(issued, int) and isinstance(ends, int) and issued <= now < ends <= issued + LONGEST_SECONDS
+    is_timely = isinstance(issued, int) and isinstance(ends, int) and issued <= now < ends <= issued + MAX_SECONDS
     if named != wanted or not is_timely or (claims.get("iss"), claims.get("aud")) != (ISSUER, AUDIENCE):
         raise RefusedError("UNAUTHORIZED_ACCESS")
     if not application.is_active:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any
 
-from kontor.demobank.xs2a.aspsp import Holding
+from kontor.demobank.xs2a.aspsp import AccountSnapshot
 from kontor.domain.products import Product, ProductCategory
 from kontor.domain.transactions import Transaction, find_day
 
@@ -28,7 +28,7 @@ class ListedAccount:
     """An account of a session: a holding, or its pocket in this currency. A closed one has no `uid`."""
 
     uid: str | None
-    holding: Holding
+    holding: AccountSnapshot
     currency: str
 
     @property

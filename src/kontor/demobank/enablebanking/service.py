@@ -19,7 +19,7 @@ from kontor.demobank.enablebanking.messages import (
     show_booking,
 )
 from kontor.demobank.xs2a.aspsp import DemoAspsp
-from kontor.demobank.xs2a.resources import Shelf
+from kontor.demobank.xs2a.resources import BoundedStore
 from kontor.domain.transactions import Transaction, find_day
 
 BANK = {"name": "Demo-Bank", "country": "DE"}
@@ -76,10 +76,10 @@ class DemoService:
         self._now = now
         self._page_size = page_size
         self._consent_seconds = consent_seconds
-        self._authorisations: Shelf[Authorisation] = Shelf()
-        self._codes: Shelf[Authorisation] = Shelf()
-        self._sessions: Shelf[Session] = Shelf()
-        self._accounts: Shelf[str] = Shelf()  # ids of sessions by ids of accounts
+        self._authorisations: BoundedStore[Authorisation] = BoundedStore()
+        self._codes: BoundedStore[Authorisation] = BoundedStore()
+        self._sessions: BoundedStore[Session] = BoundedStore()
+        self._accounts: BoundedStore[str] = BoundedStore()  # ids of sessions by ids of accounts
 
     # About the service
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from random import Random
 
 FAULT_RATE = 0.25  # of the requests
-MOST_FAULTS = 4  # in a plan that is drawn
+MAX_FAULTS = 4  # in a plan that is drawn
 
 
 class RequestKind(StrEnum):
@@ -104,7 +104,7 @@ def draw_plan(seed: int, faults: Iterable[Fault] = Fault) -> FaultPlan:
     """Some of these faults, as the seed decides."""
     known = sorted(set(faults))
     random = Random(f"{seed} plan")  # noqa: S311 (repeatable, not secret)
-    return FaultPlan(seed, tuple(sorted(random.sample(known, min(len(known), random.randint(1, MOST_FAULTS))))))
+    return FaultPlan(seed, tuple(sorted(random.sample(known, min(len(known), random.randint(1, MAX_FAULTS))))))
 
 
 def read_faults(text: str) -> tuple[Fault, ...]:

@@ -10,7 +10,7 @@ from kontor.demobank.faults.plans import Fault, FaultPlan
 from kontor.domain.transactions import Transaction
 
 EARLY_DAYS = 12
-MOST_DUPLICATES = 3
+MAX_DUPLICATES = 3
 NOISE = Decimal("0.000000000021")
 
 
@@ -38,7 +38,7 @@ def disturb_list(rows: Sequence[Transaction], visit: Visit) -> list[Transaction]
         visit.make_random("order").shuffle(listed)
     elif visit.fault is Fault.DUPLICATE_ROWS and booked:
         random = visit.make_random("duplicates")
-        for place in sorted(random.sample(booked, min(len(booked), MOST_DUPLICATES)), reverse=True):
+        for place in sorted(random.sample(booked, min(len(booked), MAX_DUPLICATES)), reverse=True):
             listed.insert(place, listed[place])
     return listed
 

@@ -10,10 +10,10 @@ from datetime import date
 from kontor.connectors.demo.account_statements import draw_statement, list_statements
 from kontor.demobank.fints.accounts import find_product
 from kontor.demobank.fints.customers import Customer, Customers
+from kontor.demobank.fints.message_exchanges import MessageExchange
 from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.order_lists import show_page
 from kontor.demobank.fints.segments import Segment, make_segment
-from kontor.demobank.fints.turns import Turn
 from kontor.domain.account_statements import AccountStatement
 from kontor.domain.products import Product
 from kontor.domain.transactions import Transaction
@@ -38,12 +38,12 @@ class Receipts:
         return (customer.login, _make_code(product, statement)) in self._codes
 
 
-def needs_tan(turn: Turn) -> bool:
+def needs_tan(turn: MessageExchange) -> bool:
     return Mode.STATEMENTS_ASK in turn.modes and not turn.dialogue.has_fresh_sca
 
 
 def show_list(
-    turn: Turn, customers: Customers, customer: Customer, order: Segment, page_rows: int, receipts: Receipts
+    turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, page_rows: int, receipts: Receipts
 ) -> None:
     product = find_product(turn, customer, order)
     if product is None or not _is_served(turn, order, product):
@@ -58,7 +58,9 @@ def show_list(
     show_page(turn, order, listed, order.read(3), page_rows, describe)
 
 
-def show_statement(turn: Turn, customers: Customers, customer: Customer, order: Segment, receipts: Receipts) -> None:
+def show_statement(
+    turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, receipts: Receipts
+) -> None:
     """The file that is named, else those that nobody has acknowledged: the oldest first, one in each answer."""
     product = find_product(turn, customer, order)
     if product is None or not _is_served(turn, order, product):
@@ -88,7 +90,9 @@ def show_statement(turn: Turn, customers: Customers, customer: Customer, order: 
     turn.add(_write_file(order, product, draw_statement(product, rows, found[0])), order)
 
 
-def acknowledge(turn: Turn, customers: Customers, customer: Customer, order: Segment, receipts: Receipts) -> None:
+def acknowledge(
+    turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, receipts: Receipts
+) -> None:
     """Only a code of the customer's own statements counts."""
     code = order.read_binary(1)
     for product in customer.products:
@@ -101,14 +105,16 @@ def acknowledge(turn: Turn, customers: Customers, customer: Customer, order: Seg
     turn.reply(order, "9210", "Auftrag abgelehnt - Der Quittungscode ist der Bank nicht bekannt.")
 
 
-def _is_served(turn: Turn, order: Segment, product: Product) -> bool:
+def _is_served(turn: MessageExchange, order: Segment, product: Product) -> bool:
     if not _has_statements(product):
         turn.reply(order, "9210", "Auftrag abgelehnt - Für dieses Konto gibt es keine Auszüge.")
         return False
     return True
 
 
-def _read_rows(turn: Turn, customers: Customers, customer: Customer, product: Product) -> tuple[Transaction, ...]:
+def _read_rows(
+    turn: MessageExchange, customers: Customers, customer: Customer, product: Product
+) -> tuple[Transaction, ...]:
     return customers.fetch(customer, product, None, turn.today).transactions.get(product.key, ())
 
 

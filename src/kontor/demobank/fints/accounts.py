@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from kontor.connectors.demo.scenarios import find_scenario
 from kontor.demobank.fints.customers import Customer
+from kontor.demobank.fints.message_exchanges import MessageExchange
 from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.parameters import (
     NAME_CHARACTERS,
@@ -14,7 +15,6 @@ from kontor.demobank.fints.parameters import (
     name_allowed_methods,
 )
 from kontor.demobank.fints.segments import Segment, Writable, make_segment
-from kontor.demobank.fints.turns import Turn
 from kontor.domain.products import Product
 from kontor.domain.sca import MediumClass, ScaMedium
 
@@ -23,7 +23,7 @@ _MOBILE = "M"
 _INTERNATIONAL_SINCE = {"HKSAL": 7, "HKKAZ": 7, "HKCAZ": 1, "HKWPD": 99, "DKKKU": 99, "HKKAU": 2, "HKEKA": 4}
 
 
-def find_product(turn: Turn, customer: Customer, order: Segment) -> Product | None:
+def find_product(turn: MessageExchange, customer: Customer, order: Segment) -> Product | None:
     """The account an order is about. Without one, or with somebody else's, the order is refused."""
     group = order.read_group(1)
     is_international = order.version >= _INTERNATIONAL_SINCE.get(order.code, 1)
@@ -37,7 +37,7 @@ def find_product(turn: Turn, customer: Customer, order: Segment) -> Product | No
     return product
 
 
-def _is_named_rightly(turn: Turn, order: Segment, group: tuple[str, ...]) -> bool:
+def _is_named_rightly(turn: MessageExchange, order: Segment, group: tuple[str, ...]) -> bool:
     has_iban, has_number = bool(group and group[0]), bool(group[2:3] and group[2])
     if Mode.ACCOUNT_IN_FULL in turn.modes and not has_number:
         turn.reply(order, "9210", "Angaben zur nationalen Kontoverbindung für Identifikation erforderlich.")
@@ -48,7 +48,7 @@ def _is_named_rightly(turn: Turn, order: Segment, group: tuple[str, ...]) -> boo
     return True
 
 
-def show_accounts(turn: Turn, customer: Customer, order: Segment) -> None:
+def show_accounts(turn: MessageExchange, customer: Customer, order: Segment) -> None:
     if Mode.ACCOUNTS_UNAVAILABLE in turn.modes:
         turn.reply(order, "9010", "Verarbeitungssystem nicht verfügbar.")
         return
@@ -63,7 +63,7 @@ def show_accounts(turn: Turn, customer: Customer, order: Segment) -> None:
     turn.add(make_segment("HISPA", order.version, *rows), order)
 
 
-def show_balance(turn: Turn, customer: Customer, order: Segment) -> None:
+def show_balance(turn: MessageExchange, customer: Customer, order: Segment) -> None:
     product = find_product(turn, customer, order)
     if product is None:
         return
@@ -75,7 +75,7 @@ def show_balance(turn: Turn, customer: Customer, order: Segment) -> None:
         turn.add(_make_balance(wanted_product, order.version, turn), order)
 
 
-def _make_balance(product: Product, version: int, turn: Turn) -> Segment:
+def _make_balance(product: Product, version: int, turn: MessageExchange) -> Segment:
     currency = product.currency or "EUR"
     balance = product.balance or Decimal(0)
     account = name_account_internationally(product) if version >= 7 else name_account(product)
@@ -99,7 +99,7 @@ def _make_balance(product: Product, version: int, turn: Turn) -> Segment:
     )
 
 
-def show_media(turn: Turn, customer: Customer, order: Segment) -> None:
+def show_media(turn: MessageExchange, customer: Customer, order: Segment) -> None:
     """Of the kind that is asked for; `A` are all."""
     scenario = find_scenario(customer.login)
     wanted = order.read(2)

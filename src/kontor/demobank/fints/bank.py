@@ -21,12 +21,12 @@ from kontor.demobank.fints import (
 from kontor.demobank.fints.customers import CONSENT_DAYS, Customer, Customers
 from kontor.demobank.fints.dialogues import Dialogue, Dialogues, TooManyDialoguesError, TrustedSystems
 from kontor.demobank.fints.fault_hooks import exchange
-from kontor.demobank.fints.initialisation import Entrance
+from kontor.demobank.fints.initialisation import DialogueInitialisation
+from kontor.demobank.fints.message_exchanges import MessageExchange
 from kontor.demobank.fints.messages import ONE_STEP, Envelope, Request, read_request, write_response
 from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.parameters import BUSINESSES, STATEMENTS, VERIFIED_ORDERS, is_switched_off, list_versions
 from kontor.demobank.fints.segments import Segment, WireError
-from kontor.demobank.fints.turns import Turn
 from kontor.domain.clocks import BERLIN
 
 NO_DIALOGUE = "0"
@@ -65,7 +65,7 @@ class FintsBank:
         self._dialogues = Dialogues() if dialogues is None else dialogues
         self._trusted = TrustedSystems()
         self._receipts = account_statements.Receipts()
-        self._entrance = Entrance(self._customers, self._trusted, options.address, options.products)
+        self._entrance = DialogueInitialisation(self._customers, self._trusted, options.address, options.products)
 
     def answer(self, message: bytes) -> bytes:
         try:
@@ -99,7 +99,7 @@ class FintsBank:
         """One message at a time: the next one of the same dialogue waits."""
         if not dialogue.lock.acquire(timeout=LOCK_SECONDS):
             return self._refuse(envelope, "9010", "Der Dialog ist noch mit einer anderen Nachricht beschäftigt.")
-        turn = Turn(request, dialogue, self._find_today(), self._options.modes, visit=visit)
+        turn = MessageExchange(request, dialogue, self._find_today(), self._options.modes, visit=visit)
         try:
             self._handle(turn)
         except WireError as error:
@@ -115,7 +115,7 @@ class FintsBank:
             self._dialogues.close(dialogue)
         return write_response(envelope, dialogue.id, turn.assemble(), DEMO_BANK_CODE, self._read_time())
 
-    def _handle(self, turn: Turn) -> None:
+    def _handle(self, turn: MessageExchange) -> None:
         request, dialogue = turn.request, turn.dialogue
         if Mode.PROFILE_CHECKED in turn.modes and not _has_right_profile(turn):
             turn.abort(None, "9010", "Ungültiger Signaturaufbau: Fehler im Segmentaufbau.")
@@ -138,7 +138,7 @@ class FintsBank:
                 return
             self._handle_segment(turn, segment)
 
-    def _handle_segment(self, turn: Turn, segment: Segment) -> None:
+    def _handle_segment(self, turn: MessageExchange, segment: Segment) -> None:
         """Segments that only come along with others are dealt with there."""
         is_opening = turn.request.dialogue_id == NO_DIALOGUE
         code = segment.code
@@ -163,7 +163,7 @@ class FintsBank:
         else:
             self._handle_order(turn, segment)
 
-    def _handle_tan(self, turn: Turn, segment: Segment) -> None:
+    def _handle_tan(self, turn: MessageExchange, segment: Segment) -> None:
         if segment.version not in challenges.VERSIONS:
             turn.reply(segment, "9150")
         elif segment.read(1) in (challenges.SECOND_STEP, challenges.STATUS):
@@ -183,7 +183,7 @@ class FintsBank:
             # Orders that came along were carried out without it.
             challenges.waive(turn, segment)
 
-    def _open_dialogue(self, turn: Turn, segment: Segment) -> None:
+    def _open_dialogue(self, turn: MessageExchange, segment: Segment) -> None:
         dialogue = turn.dialogue
         dialogue.is_open = True
         self._trusted.trust(turn.login, dialogue.system_id, turn.today + timedelta(days=CONSENT_DAYS))
@@ -192,7 +192,7 @@ class FintsBank:
             # hbci4java looks for it in the last answer only.
             self._entrance.tell_system_id(turn, segment)
 
-    def _handle_order(self, turn: Turn, order: Segment) -> None:
+    def _handle_order(self, turn: MessageExchange, order: Segment) -> None:
         if order.code not in BUSINESSES or is_switched_off(order.code, turn.modes):
             turn.reply(order, "9140")
             return
@@ -219,7 +219,7 @@ class FintsBank:
                 return
         self._execute(turn, order)
 
-    def _execute(self, turn: Turn, order: Segment) -> None:
+    def _execute(self, turn: MessageExchange, order: Segment) -> None:
         customer = self._find_customer(turn)
         match order.code:
             case "HKSPA":
@@ -248,7 +248,7 @@ class FintsBank:
             case _:
                 transfers.transfer(turn, self._customers, customer, order)
 
-    def _find_customer(self, turn: Turn) -> Customer:
+    def _find_customer(self, turn: MessageExchange) -> Customer:
         """As the books are now: other dialogues and other ways to the bank change them as well."""
         if turn.customer is None:
             turn.customer = self._customers.find(turn.login, turn.today)
@@ -256,7 +256,7 @@ class FintsBank:
 
     def _refuse(self, envelope: Envelope, code: str, text: str | None = None) -> bytes:
         request = Request(envelope.dialogue_id, envelope.number, (), envelope.signature)
-        turn = Turn(request, Dialogue(envelope.dialogue_id), self._find_today())
+        turn = MessageExchange(request, Dialogue(envelope.dialogue_id), self._find_today())
         turn.abort(None, code, text)
         return write_response(envelope, envelope.dialogue_id, turn.assemble(), DEMO_BANK_CODE, self._read_time())
 
@@ -264,7 +264,7 @@ class FintsBank:
         return self._read_time().astimezone(BERLIN).date()
 
 
-def _has_right_profile(turn: Turn) -> bool:
+def _has_right_profile(turn: MessageExchange) -> bool:
     """One step is the profile's version 1, two steps are version 2, in signature and envelope alike."""
     signature = turn.request.signature
     if signature is None:
@@ -273,7 +273,7 @@ def _has_right_profile(turn: Turn) -> bool:
     return signature.profiles == (expected, expected)
 
 
-def _is_signed_alike(turn: Turn) -> bool:
+def _is_signed_alike(turn: MessageExchange) -> bool:
     """Is the message from who began the dialogue? An anonymous one stays anonymous."""
     dialogue, signature = turn.dialogue, turn.request.signature
     if signature is None or dialogue.is_anonymous:

@@ -23,10 +23,10 @@ from kontor.connectors.demo.authentication import TANS
 from kontor.demobank.faults import LostAnswerError
 from kontor.demobank.fints.customers import Customers
 from kontor.demobank.fints.dialogues import MAX_WRONG_TANS, Pending, make_room
+from kontor.demobank.fints.message_exchanges import MessageExchange
 from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.parameters import VERIFIED_ORDERS, find_method, is_decoupled, must_name_medium
 from kontor.demobank.fints.segments import Segment, make_segment
-from kontor.demobank.fints.turns import Turn
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.sca import Challenge, ScaMedium
 from kontor.domain.secrets import Secret
@@ -42,13 +42,13 @@ SUCCESS_TEXTS = {
 }
 
 
-def find_first_step(turn: Turn) -> Segment | None:
+def find_first_step(turn: MessageExchange) -> Segment | None:
     """The HKTAN that comes along with an order."""
     tan_request = turn.find("HKTAN")
     return tan_request if tan_request is not None and tan_request.read(1) == FIRST_STEP else None
 
 
-def execute_without_tan(turn: Turn, customers: Customers, order: Segment, step: Step) -> None:
+def execute_without_tan(turn: MessageExchange, customers: Customers, order: Segment, step: Step) -> None:
     """Pay although nobody was asked: the bank answers its own questions."""
     function = find_method(turn.dialogue.security_function, turn.modes)
     following: Step | None = step
@@ -67,7 +67,7 @@ def execute_without_tan(turn: Turn, customers: Customers, order: Segment, step: 
                 return
 
 
-def waive(turn: Turn, tan_request: Segment | None) -> None:
+def waive(turn: MessageExchange, tan_request: Segment | None) -> None:
     """Tell a client that offered a TAN that none is needed."""
     if tan_request is None:
         return
@@ -75,11 +75,13 @@ def waive(turn: Turn, tan_request: Segment | None) -> None:
     add_no_challenge(turn, tan_request)
 
 
-def add_no_challenge(turn: Turn, tan_request: Segment) -> None:
+def add_no_challenge(turn: MessageExchange, tan_request: Segment) -> None:
     turn.add(make_segment("HITAN", tan_request.version, FIRST_STEP, None, NO_REFERENCE, NO_CHALLENGE), tan_request)
 
 
-def challenge(turn: Turn, customers: Customers, tan_request: Segment, step: Step, order: Segment | None = None) -> bool:
+def challenge(
+    turn: MessageExchange, customers: Customers, tan_request: Segment, step: Step, order: Segment | None = None
+) -> bool:
     """Carry a step of the bank's on until it is a challenge. False, with a reply, if that is not possible."""
     function = turn.dialogue.security_function
     if Mode.METHOD_WITHDRAWN in turn.modes and isinstance(step, NeedMethod) and _is_withdrawn(step, function):
@@ -119,14 +121,14 @@ def _is_withdrawn(step: NeedMethod, function: str) -> bool:
     return len(step.methods) > 1 and step.methods[0].code == function
 
 
-def _refuse_device(turn: Turn, tan_request: Segment) -> None:
+def _refuse_device(turn: MessageExchange, tan_request: Segment) -> None:
     """While logging in, that is the end of the dialogue."""
     turn.reply(None, "3905")
     turn.reply(tan_request, "9955", "Auftrag nicht ausgeführt - Die Gerätebezeichnung ist unbekannt.")
     turn.is_over = turn.is_aborted = not turn.dialogue.is_open
 
 
-def _announce(turn: Turn, tan_request: Segment, *, is_for_app: bool) -> None:
+def _announce(turn: MessageExchange, tan_request: Segment, *, is_for_app: bool) -> None:
     """Say that there is a challenge, unless it comes with the result of a payee check that was asked for again."""
     if turn.find("HKTAN") is None:
         return
@@ -154,7 +156,7 @@ def _make_challenge(tan_request: Segment, reference: str, challenge: Challenge) 
     return make_segment("HITAN", tan_request.version, FIRST_STEP, None, reference, challenge.instructions, picture)
 
 
-def answer(turn: Turn, customers: Customers, tan_request: Segment) -> Pending | None:
+def answer(turn: MessageExchange, customers: Customers, tan_request: Segment) -> Pending | None:
     """The second step. What was waiting, if the customer is authenticated now and there is something left to do."""
     reference = tan_request.read(5)
     waiting = turn.dialogue.pending.get(reference)
@@ -192,7 +194,7 @@ def answer(turn: Turn, customers: Customers, tan_request: Segment) -> Pending | 
     return None
 
 
-def _ask(turn: Turn, customers: Customers, tan_request: Segment, waiting: Pending) -> Step | None:
+def _ask(turn: MessageExchange, customers: Customers, tan_request: Segment, waiting: Pending) -> Step | None:
     process, signature = tan_request.read(1), turn.request.signature
     if process == STATUS:
         return customers.answer(waiting.state, Poll(), turn.today)
@@ -200,7 +202,7 @@ def _ask(turn: Turn, customers: Customers, tan_request: Segment, waiting: Pendin
     return customers.answer(waiting.state, Tan(tan), turn.today)
 
 
-def _count_wrong_tan(turn: Turn, tan_request: Segment, waiting: Pending, reference: str) -> None:
+def _count_wrong_tan(turn: MessageExchange, tan_request: Segment, waiting: Pending, reference: str) -> None:
     """The third wrong TAN in a row ends the dialogue, and with it what it was about."""
     waiting.wrong_tans += 1
     if waiting.wrong_tans < MAX_WRONG_TANS:
@@ -216,7 +218,7 @@ def find_standing_answer(asked: Step | Pending) -> str | None:
     return {"CREATE": "HICDE", "CHANGE": "HICDN"}.get(standing.get("action", ""))
 
 
-def report_payment(turn: Turn, to: Segment, step: Step, standing_answer: str | None = None) -> None:
+def report_payment(turn: MessageExchange, to: Segment, step: Step, standing_answer: str | None = None) -> None:
     """What became of an order that was sent."""
     match step:
         case Done(Paid(outcome) as paid):

@@ -29,7 +29,7 @@ from kontor.connectors.demo.scenarios import find_scenario
 from kontor.connectors.demo.standing_orders import execute_due, find_active
 from kontor.connectors.demo.statements import move_balance
 from kontor.connectors.job_state import serialize_job
-from kontor.domain.demo_books import BookOwner, ScheduledCollection, ScheduledTransfer, StandingNote
+from kontor.domain.demo_books import BookOwner, ScheduledCollection, ScheduledTransfer, StandingOrderAction
 from kontor.domain.products import Product
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
@@ -104,9 +104,9 @@ class Customers:
     def list_collections(self, login: str, product: Product, today: date) -> Sequence[ScheduledCollection]:
         return self._bank.list_collections(self._find_owner(login, today), product.key, today)
 
-    def list_standing_notes(self, login: str, product: Product, today: date) -> list[StandingNote]:
+    def list_standing_order_actions(self, login: str, product: Product, today: date) -> list[StandingOrderAction]:
         """Standing orders of an account that are still to be executed."""
-        notes = find_active(self._bank.list_standing_notes(self._find_owner(login, today)))
+        notes = find_active(self._bank.list_standing_order_actions(self._find_owner(login, today)))
         return [note for note in notes if note.product_key == product.key and not note.schedule.is_over(today)]
 
     # Authentication of the dialogue itself

@@ -3,16 +3,16 @@
 from kontor.connectors.pain001 import Batch
 from kontor.demobank.fints.accounts import find_product
 from kontor.demobank.fints.customers import Customer, Customers
+from kontor.demobank.fints.message_exchanges import MessageExchange
 from kontor.demobank.fints.order_lists import WRITTEN, accepts_format, show_page, write_document
 from kontor.demobank.fints.parameters import name_account_internationally
 from kontor.demobank.fints.segments import Segment, make_segment
-from kontor.demobank.fints.turns import Turn
 from kontor.domain.demo_books import ScheduledTransfer
 from kontor.domain.payments import Order
 from kontor.domain.products import Product
 
 
-def show_list(turn: Turn, customers: Customers, customer: Customer, order: Segment, page_rows: int) -> None:
+def show_list(turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, page_rows: int) -> None:
     product = find_product(turn, customer, order)
     if product is None:
         return

@@ -10,10 +10,10 @@ from kontor.connectors.statements import StatementError
 from kontor.demobank.fints.accounts import find_product
 from kontor.demobank.fints.credit_transfers import TransferDocument, TransferError
 from kontor.demobank.fints.customers import Customer, Customers
+from kontor.demobank.fints.message_exchanges import MessageExchange
 from kontor.demobank.fints.order_lists import show_page
 from kontor.demobank.fints.parameters import PAIN_008, name_account_internationally
 from kontor.demobank.fints.segments import Segment, make_segment
-from kontor.demobank.fints.turns import Turn
 from kontor.domain.demo_books import ScheduledCollection
 from kontor.domain.direct_debits import read_creditor_id
 from kontor.domain.mandates import DebitForm, DebitScheme
@@ -67,7 +67,7 @@ def _check_format(descriptor: str) -> None:
         raise TransferError("Das SEPA-Format wird nicht unterstützt.")
 
 
-def show_list(turn: Turn, customers: Customers, customer: Customer, order: Segment, page_rows: int) -> None:
+def show_list(turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, page_rows: int) -> None:
     product = find_product(turn, customer, order)
     if product is None:
         return

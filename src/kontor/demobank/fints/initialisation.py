@@ -9,6 +9,7 @@ from kontor.demobank.faults import Fault
 from kontor.demobank.fints import challenges
 from kontor.demobank.fints.customers import Customer, Customers
 from kontor.demobank.fints.dialogues import NO_SYSTEM, TrustedSystems
+from kontor.demobank.fints.message_exchanges import MessageExchange
 from kontor.demobank.fints.messages import ONE_STEP, Signature
 from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.parameters import (
@@ -19,7 +20,6 @@ from kontor.demobank.fints.parameters import (
     name_allowed_methods,
 )
 from kontor.demobank.fints.segments import Segment, make_segment
-from kontor.demobank.fints.turns import Turn
 
 ANONYMOUS = "9999999999"
 NEW_SYSTEM_ID = "0"
@@ -27,7 +27,7 @@ BANK_MESSAGE = ("Mitteilung Ihrer Bank", "Bitte lesen Sie die neuen Nutzungsbedi
 
 
 @dataclass(frozen=True, slots=True)
-class Entrance:
+class DialogueInitialisation:
     """What it takes to let somebody in. `address` is the bank's own, without a scheme; of `products` none means any."""
 
     customers: Customers
@@ -35,7 +35,7 @@ class Entrance:
     address: str
     products: frozenset[str] = frozenset()
 
-    def begin(self, turn: Turn) -> None:
+    def begin(self, turn: MessageExchange) -> None:
         identification, preparation = turn.find("HKIDN"), turn.find("HKVVB")
         if identification is None or preparation is None:
             turn.abort(None, "9110", "Ein Dialog beginnt mit HKIDN und HKVVB.")
@@ -68,7 +68,7 @@ class Entrance:
         self._synchronise(turn)
         self._let_in(turn, preparation, customer)
 
-    def _begin_anonymously(self, turn: Turn, identification: Segment, preparation: Segment) -> None:
+    def _begin_anonymously(self, turn: MessageExchange, identification: Segment, preparation: Segment) -> None:
         if identification.read(2) != ANONYMOUS:
             turn.abort(identification, "9340")
             return
@@ -78,7 +78,7 @@ class Entrance:
         turn.reply(identification, "0020", "Information fehlerfrei entgegengenommen.")
         self._show_bank_parameters(turn, preparation)
 
-    def _log_in(self, turn: Turn, identification: Segment, signature: Signature) -> Customer | None:
+    def _log_in(self, turn: MessageExchange, identification: Segment, signature: Signature) -> Customer | None:
         if turn.visit.fault is Fault.REFUSED_PIN:
             turn.abort(identification, "9942")
             return None
@@ -99,7 +99,7 @@ class Entrance:
         turn.customer = result
         return result
 
-    def _show_bank_parameters(self, turn: Turn, preparation: Segment) -> None:
+    def _show_bank_parameters(self, turn: MessageExchange, preparation: Segment) -> None:
         if preparation.read(1) != str(count_version(self.address, turn.modes)):
             turn.reply(preparation, "3050", "BPD nicht mehr aktuell, aktuelle Version enthalten.")
             for segment in list_bank_parameters(self.address, turn.modes):
@@ -107,10 +107,10 @@ class Entrance:
         else:
             turn.reply(preparation, "0020", "BPD sind aktuell.")
 
-    def _name_methods(self, turn: Turn, to: Segment, login: str) -> None:
+    def _name_methods(self, turn: MessageExchange, to: Segment, login: str) -> None:
         turn.reply(to, "3920", None, *name_allowed_methods(find_scenario(login).methods, turn.modes))
 
-    def _synchronise(self, turn: Turn) -> None:
+    def _synchronise(self, turn: MessageExchange) -> None:
         wish = turn.find("HKSYN")
         if wish is None:
             return
@@ -125,10 +125,10 @@ class Entrance:
             turn.add(make_segment("HISYN", 4, None, None, 1), wish, "synchronisation")
         turn.reply(wish, "0020")
 
-    def tell_system_id(self, turn: Turn, to: Segment) -> None:
+    def tell_system_id(self, turn: MessageExchange, to: Segment) -> None:
         turn.add(make_segment("HISYN", 4, turn.dialogue.system_id), to, "synchronisation")
 
-    def _let_in(self, turn: Turn, preparation: Segment, customer: Customer) -> None:
+    def _let_in(self, turn: MessageExchange, preparation: Segment, customer: Customer) -> None:
         """At once, or after an authentication. Whoever signs with no method can only look at what the bank offers."""
         dialogue, login = turn.dialogue, customer.login
         tan_request = challenges.find_first_step(turn)
@@ -148,7 +148,7 @@ class Entrance:
         else:
             challenges.challenge(turn, self.customers, tan_request, self.customers.begin_authentication(login))
 
-    def welcome(self, turn: Turn, to: Segment, customer: Customer) -> None:
+    def welcome(self, turn: MessageExchange, to: Segment, customer: Customer) -> None:
         """The customer is in: tell the accounts, unless the client knows them, and what the bank has to say."""
         if to.code != "HKVVB" or to.read(2) != str(UPD_VERSION):
             name = customer.products[0].holder if customer.products else customer.login
@@ -159,7 +159,7 @@ class Entrance:
             turn.add(make_segment("HIKIM", 2, *BANK_MESSAGE), None, "synchronisation")
 
 
-def _explain_failure(turn: Turn, identification: Segment, login: str, kind: FailureKind) -> None:
+def _explain_failure(turn: MessageExchange, identification: Segment, login: str, kind: FailureKind) -> None:
     match kind:
         case FailureKind.WRONG_CREDENTIALS:
             turn.abort(identification, "9942")

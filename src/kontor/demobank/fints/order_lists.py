@@ -6,16 +6,16 @@ from typing import TypeVar
 
 from kontor.connectors.pain001 import Batch, write_pain001
 from kontor.connectors.pain_messages import Party
+from kontor.demobank.fints.message_exchanges import MessageExchange
 from kontor.demobank.fints.parameters import PAIN_001
 from kontor.demobank.fints.segments import Segment
-from kontor.demobank.fints.turns import Turn
 from kontor.domain.products import Product
 
 WRITTEN = PAIN_001[-1]
 T = TypeVar("T")
 
 
-def accepts_format(turn: Turn, order: Segment) -> bool:
+def accepts_format(turn: MessageExchange, order: Segment) -> bool:
     """Can the client read what the list is written in? Otherwise the order is refused."""
     if WRITTEN in order.read_group(2):
         return True
@@ -24,7 +24,12 @@ def accepts_format(turn: Turn, order: Segment) -> bool:
 
 
 def show_page(
-    turn: Turn, order: Segment, orders: Sequence[T], touchdown: str, page_rows: int, describe: Callable[[T], Segment]
+    turn: MessageExchange,
+    order: Segment,
+    orders: Sequence[T],
+    touchdown: str,
+    page_rows: int,
+    describe: Callable[[T], Segment],
 ) -> None:
     first = int(touchdown) if touchdown.isascii() and touchdown.isdigit() else 0
     if not orders[first:]:

@@ -8,10 +8,10 @@ from kontor.demobank.fints import challenges
 from kontor.demobank.fints.credit_transfers import RESULTS, write_report
 from kontor.demobank.fints.customers import Customer, Customers
 from kontor.demobank.fints.dialogues import PayeeCheck, make_room
+from kontor.demobank.fints.message_exchanges import MessageExchange
 from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.parameters import PAIN_002
 from kontor.demobank.fints.segments import Segment, make_segment
-from kontor.demobank.fints.turns import Turn
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult
 
 WAIT_SECONDS = 1
@@ -26,14 +26,16 @@ NOTICE = (
 )
 
 
-def hold(turn: Turn, order: Segment, asked: Segment, check: PayeeCheck, results: tuple[PayeeResult, ...]) -> None:
+def hold(
+    turn: MessageExchange, order: Segment, asked: Segment, check: PayeeCheck, results: tuple[PayeeResult, ...]
+) -> None:
     """The order waits until the client sends it again with its approval."""
     turn.reply(asked, "3090")
     turn.reply(order if Mode.VERDICT_IN_REPORT in turn.modes else check.tan_request, "3945")
     show_results(turn, asked, check, results)
 
 
-def show_results(turn: Turn, asked: Segment, check: PayeeCheck, results: tuple[PayeeResult, ...]) -> None:
+def show_results(turn: MessageExchange, asked: Segment, check: PayeeCheck, results: tuple[PayeeResult, ...]) -> None:
     """With a VOP-ID, which stands for the order and its result in the next message."""
     vop_id = secrets.token_hex(18).encode()
     make_room(turn.dialogue.checks)
@@ -63,7 +65,7 @@ def _describe_result(order: Order, result: PayeeResult) -> tuple[str | None, ...
     return (order.iban, None, result.suggested_name, None, RESULTS[result.match], reason)
 
 
-def waive_approval(turn: Turn, asked: Segment) -> None:
+def waive_approval(turn: MessageExchange, asked: Segment) -> None:
     """The name fits, and nothing is left to approve. The report is not sent, only its format."""
     turn.reply(asked, "3091")
     turn.reply(asked, "0025")
@@ -71,7 +73,7 @@ def waive_approval(turn: Turn, asked: Segment) -> None:
     turn.add(make_segment("HIVPP", 1, vop_id, None, None, PAIN_002), asked)
 
 
-def postpone(turn: Turn, asked: Segment, check: PayeeCheck) -> None:
+def postpone(turn: MessageExchange, asked: Segment, check: PayeeCheck) -> None:
     polling_id = secrets.token_hex(18).encode()
     make_room(turn.dialogue.checks)
     turn.dialogue.checks[polling_id] = check
@@ -82,12 +84,12 @@ def postpone(turn: Turn, asked: Segment, check: PayeeCheck) -> None:
     _ask_to_wait(turn, asked, polling_id)
 
 
-def _ask_to_wait(turn: Turn, asked: Segment, polling_id: bytes) -> None:
+def _ask_to_wait(turn: MessageExchange, asked: Segment, polling_id: bytes) -> None:
     turn.reply(asked, "3040", None, RESTART_POINT)
     turn.add(make_segment("HIVPP", 1, None, None, polling_id, None, None, None, None, WAIT_SECONDS), asked)
 
 
-def poll(turn: Turn, customers: Customers, customer: Customer, asked: Segment) -> None:
+def poll(turn: MessageExchange, customers: Customers, customer: Customer, asked: Segment) -> None:
     """Is the result of a payee check there yet?"""
     polling_id = asked.read_binary(2)
     check = turn.dialogue.checks.get(polling_id)
@@ -115,7 +117,7 @@ def poll(turn: Turn, customers: Customers, customer: Customer, asked: Segment) -
             refuse(turn, asked, step)
 
 
-def approve(turn: Turn, approval: Segment) -> None:
+def approve(turn: MessageExchange, approval: Segment) -> None:
     """HKVPA beside a TAN: the name fitted, and the order waits for its TAN already."""
     if turn.dialogue.checks.pop(approval.read_binary(1), None) is None:
         turn.abort(approval, "9210", "Auftrag abgelehnt - Die VOP-ID ist unbekannt.")
@@ -123,7 +125,7 @@ def approve(turn: Turn, approval: Segment) -> None:
         turn.reply(approval, "0020", "Ausführungsbestätigung nach Namensabgleich erhalten.")
 
 
-def refuse(turn: Turn, order: Segment, step: Step) -> None:
+def refuse(turn: MessageExchange, order: Segment, step: Step) -> None:
     if isinstance(step, Failed) and step.kind is FailureKind.UNREACHABLE:
         turn.abort(order, "9030")
     else:

@@ -6,11 +6,11 @@ from kontor.connectors.pain001 import Batch
 from kontor.demobank.fints.accounts import find_product
 from kontor.demobank.fints.credit_transfers import TransferError
 from kontor.demobank.fints.customers import Customer, Customers
+from kontor.demobank.fints.message_exchanges import MessageExchange
 from kontor.demobank.fints.order_lists import WRITTEN, accepts_format, show_page, write_document
 from kontor.demobank.fints.parameters import name_account_internationally
 from kontor.demobank.fints.segments import Segment, WireError, Writable, make_segment, parse_day
-from kontor.demobank.fints.turns import Turn
-from kontor.domain.demo_books import StandingNote
+from kontor.domain.demo_books import StandingOrderAction
 from kontor.domain.products import Product
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 
@@ -42,19 +42,19 @@ def read_instruction(order: Segment) -> StandingInstruction | None:
     return StandingInstruction(action, Schedule(period, start, end, chosen), key)
 
 
-def show_list(turn: Turn, customers: Customers, customer: Customer, order: Segment, page_rows: int) -> None:
+def show_list(turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, page_rows: int) -> None:
     product = find_product(turn, customer, order)
     if product is None:
         return
     if not accepts_format(turn, order):
         return
     wanted = order.read(3)
-    notes = customers.list_standing_notes(customer.login, product, turn.today)
+    notes = customers.list_standing_order_actions(customer.login, product, turn.today)
     notes = [note for note in notes if not wanted or note.name == wanted]
     show_page(turn, order, notes, order.read(5), page_rows, lambda note: _describe(product, note))
 
 
-def _describe(product: Product, note: StandingNote) -> Segment:
+def _describe(product: Product, note: StandingOrderAction) -> Segment:
     document = write_document(product, Batch(note.payment_id.hex, (note.order,), NO_DAY), note.valid_from)
     account = name_account_internationally(product)
     return make_segment(

@@ -14,10 +14,10 @@ from kontor.demobank.fints.camt_parts import write_camt_parts
 from kontor.demobank.fints.cards import BROKEN_CARD_ROWS, write_card_page
 from kontor.demobank.fints.customers import Customer, Customers, list_balances
 from kontor.demobank.fints.dialogues import Cursor, make_room
+from kontor.demobank.fints.message_exchanges import MessageExchange
 from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.parameters import CAMT_052, name_account_internationally
 from kontor.demobank.fints.segments import Segment, make_segment
-from kontor.demobank.fints.turns import Turn
 from kontor.demobank.statements import write_camt052, write_mt535, write_mt940, write_mt942
 from kontor.domain.products import Product
 from kontor.domain.transactions import Transaction, find_day
@@ -33,7 +33,7 @@ _TOTAL = re.compile(rb":16R:ADDINFO\r\n.*?:16S:ADDINFO\r\n", re.DOTALL)
 _DATES = {"HKKAZ": 3, "HKCAZ": 4, "DKKKU": 4}
 
 
-def needs_tan(turn: Turn, customers: Customers, customer: Customer, order: Segment) -> bool:
+def needs_tan(turn: MessageExchange, customers: Customers, customer: Customer, order: Segment) -> bool:
     """Bookings of more than 90 days ago need an authentication in this very dialogue, of those who need one at all."""
     if turn.visit.fault is Fault.UNEXPECTED_TAN and turn.find("HKTAN") is not None:
         return True
@@ -46,7 +46,9 @@ def needs_tan(turn: Turn, customers: Customers, customer: Customer, order: Segme
     return since is None or since < turn.today - timedelta(days=SHORT_DAYS)
 
 
-def show_bookings(turn: Turn, customers: Customers, customer: Customer, order: Segment, page_rows: int) -> None:
+def show_bookings(
+    turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, page_rows: int
+) -> None:
     """One page, and where the next one begins. `order.number` is that of the segment to answer."""
     product = find_product(turn, customer, order)
     first = _DATES[order.code]
@@ -88,7 +90,7 @@ def show_bookings(turn: Turn, customers: Customers, customer: Customer, order: S
     turn.add(_break_page(answer) if cursor.is_broken else answer, order)
 
 
-def _is_served(turn: Turn, order: Segment, since: date | None) -> bool:
+def _is_served(turn: MessageExchange, order: Segment, since: date | None) -> bool:
     if Mode.ONE_CAMT_VERSION in turn.modes and order.code == "HKCAZ" and len(order.read_group(2)) != 1:
         turn.reply(order, "9010", "Camt-Nachrichtenformat ungültig.")
         return False
@@ -100,7 +102,7 @@ def _is_served(turn: Turn, order: Segment, since: date | None) -> bool:
 
 
 def _find_rows(
-    turn: Turn,
+    turn: MessageExchange,
     customers: Customers,
     customer: Customer,
     order: Segment,
@@ -139,7 +141,7 @@ def _subtract(balances: Mapping[str, Decimal], rows: Iterable[Transaction]) -> d
 
 
 def _write_page(
-    turn: Turn,
+    turn: MessageExchange,
     order: Segment,
     product: Product,
     page: tuple[Transaction, ...],
@@ -190,7 +192,7 @@ def _break_page(page: Segment) -> Segment:
     return replace(page, elements=(*page.elements[:place], tuple(group), *page.elements[place + 1 :]))
 
 
-def show_holdings(turn: Turn, customers: Customers, customer: Customer, order: Segment) -> None:
+def show_holdings(turn: MessageExchange, customers: Customers, customer: Customer, order: Segment) -> None:
     product = find_product(turn, customer, order)
     if product is None:
         return

@@ -16,11 +16,11 @@ from kontor.demobank.fints.dialogues import PayeeCheck
 from kontor.demobank.fints.direct_debits import BULK as DEBIT_BULK
 from kontor.demobank.fints.direct_debits import FORMS as DEBITS
 from kontor.demobank.fints.direct_debits import read_debit_job
+from kontor.demobank.fints.message_exchanges import MessageExchange
 from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.parameters import LEAD_DAYS, PAIN_001
 from kontor.demobank.fints.segments import Segment
 from kontor.demobank.fints.standing_orders import read_instruction
-from kontor.demobank.fints.turns import Turn
 from kontor.domain.payments import PayeeMatch, PayeeResult
 from kontor.domain.schedules import StandingAction
 
@@ -31,7 +31,7 @@ INSTANT = frozenset(("HKIPZ", "HKIPM"))
 ACCOUNT_CURRENCY, NO_BIC = b"</Id><Ccy>EUR</Ccy></DbtrAcct>", b"<DbtrAgt><FinInstnId><Othr>"
 
 
-def transfer(turn: Turn, customers: Customers, customer: Customer, order: Segment) -> None:
+def transfer(turn: MessageExchange, customers: Customers, customer: Customer, order: Segment) -> None:
     tan_request = challenges.find_first_step(turn)
     try:
         document, job = _read_job(customer, order, turn.today)
@@ -69,7 +69,7 @@ def transfer(turn: Turn, customers: Customers, customer: Customer, order: Segmen
     _go_on(turn, customers, customer, order, check)
 
 
-def _refuse_by_mode(turn: Turn, order: Segment, tan_request: Segment) -> bool:
+def _refuse_by_mode(turn: MessageExchange, order: Segment, tan_request: Segment) -> bool:
     """What strict banks refuse, and others take."""
     approval = turn.find("HKVPA")
     if Mode.SUM_REQUIRED in turn.modes and order.code in BULK and not order.read(2):
@@ -135,7 +135,7 @@ def _check_day(day: date | None, today: date) -> None:
         raise TransferError(f"Der Termin muss {shortest} bis {longest} Tage in der Zukunft liegen.")
 
 
-def _go_on(turn: Turn, customers: Customers, customer: Customer, order: Segment, check: PayeeCheck) -> None:
+def _go_on(turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, check: PayeeCheck) -> None:
     """Check the order and its payees, then challenge the customer."""
     step = customers.begin_payment(customer.login, check.job, turn.today)
     asked = turn.find("HKVPP")

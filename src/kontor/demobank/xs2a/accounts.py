@@ -9,7 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from kontor.demobank.faults import Fault
 from kontor.demobank.faults.rows import NOISE, distort_rows, disturb_list, find_first_day
-from kontor.demobank.xs2a.aspsp import DemoAspsp, Holding
+from kontor.demobank.xs2a.aspsp import AccountSnapshot, DemoAspsp
 from kontor.demobank.xs2a.bodies import make_link
 from kontor.demobank.xs2a.bookings import list_balances, show_booking
 from kontor.demobank.xs2a.consents import Consents, covers
@@ -125,7 +125,7 @@ class Accounts:
             raise RefusedError("RESOURCE_UNKNOWN", "Diesen Umsatz gibt es nicht.")
         return Response(200, {"transactionsDetails": self.show_row(row, holding)})
 
-    def _split(self, rows: list[Transaction], status: str, holding: Holding) -> dict[str, Any]:
+    def _split(self, rows: list[Transaction], status: str, holding: AccountSnapshot) -> dict[str, Any]:
         """Each kind that was asked for is there, be it empty."""
         kinds: dict[str, list[Any]] = {}
         if status in ("booked", "both", "all"):
@@ -136,7 +136,7 @@ class Accounts:
             kinds["information"] = []  # there are no standing orders here
         return kinds
 
-    def _list_balances(self, holding: Holding) -> list[dict[str, Any]]:
+    def _list_balances(self, holding: AccountSnapshot) -> list[dict[str, Any]]:
         shown = list_balances(holding.product)
         if Xs2aMode.LONG_DECIMALS in self._aspsp.modes:
             for balance in shown:
@@ -144,30 +144,30 @@ class Accounts:
                 amount["amount"] = f"{Decimal(amount['amount']) + NOISE:f}"
         return shown
 
-    def show_row(self, row: Transaction, holding: Holding) -> dict[str, Any]:
+    def show_row(self, row: Transaction, holding: AccountSnapshot) -> dict[str, Any]:
         if Xs2aMode.LONG_DECIMALS in self._aspsp.modes:
             row = replace(row, amount=row.amount + NOISE)
         return change_booking(self._dialect, show_booking(row), row, holding)
 
-    def refer(self, holding: Holding) -> dict[str, Any]:
+    def refer(self, holding: AccountSnapshot) -> dict[str, Any]:
         return _refer(holding)
 
-    def show_account(self, holding: Holding, consent: Consent, *, has_balances: bool) -> dict[str, Any]:
+    def show_account(self, holding: AccountSnapshot, consent: Consent, *, has_balances: bool) -> dict[str, Any]:
         shown = _show_account(holding, consent)
         if has_balances and "balances" in shown.get("_links", {}):
             shown["balances"] = self._list_balances(holding)
         return change_account(self._dialect, shown, holding)
 
-    def find_holdings(self, login: str) -> list[Holding]:
+    def find_holdings(self, login: str) -> list[AccountSnapshot]:
         return self._aspsp.list_holdings(login)
 
-    def _list_holdings(self, consent: Consent) -> list[Holding]:
+    def _list_holdings(self, consent: Consent) -> list[AccountSnapshot]:
         assert consent.login is not None, "a valid consent was authorised by somebody"
         return self.find_holdings(consent.login)
 
     def _find(
         self, request: Request, account_id: str, part: str, *, is_counted: bool = True
-    ) -> tuple[Consent, Holding]:
+    ) -> tuple[Consent, AccountSnapshot]:
         consent = self._consents.use(request, f"{account_id} {part}") if is_counted else self._look(request)
         for holding in self._list_holdings(consent):
             if number_account(holding) == account_id:
@@ -184,7 +184,7 @@ class Accounts:
         return consent
 
 
-def number_account(holding: Holding) -> str:
+def number_account(holding: AccountSnapshot) -> str:
     return str(uuid5(NAMESPACE_URL, f"xs2a account {holding.product.key}"))
 
 
@@ -208,12 +208,12 @@ def _show_page(request: Request, rows: list[Transaction], page: int, size: int) 
     return {"_links": links}
 
 
-def _refer(holding: Holding) -> dict[str, Any]:
+def _refer(holding: AccountSnapshot) -> dict[str, Any]:
     currency = SEVERAL if holding.product.balances else holding.product.currency
     return {"iban": holding.product.iban, "currency": currency}
 
 
-def _show_account(holding: Holding, consent: Consent) -> dict[str, Any]:
+def _show_account(holding: AccountSnapshot, consent: Consent) -> dict[str, Any]:
     product = holding.product
     if not holding.is_readable:
         return {"currency": product.currency, "name": product.name}

@@ -59,7 +59,7 @@ def make_xs2a_app(
     routes = _list_routes(aspsp, consents, orders, page_size, dialect)
     oauth = None if dialect.oauth is None else OAuthServer(aspsp, consents, orders, dialect, draw_code)
     respond = partial(_answer, routes, dialect, oauth)
-    disturbances = None if faults is None else Xs2aFaults(faults)
+    disruptions = None if faults is None else Xs2aFaults(faults)
 
     async def app(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -69,10 +69,10 @@ def make_xs2a_app(
             await pages(scope, receive, send)
             return
         request = await read_request(scope, receive)
-        if disturbances is None:
+        if disruptions is None:
             response = await asyncio.to_thread(respond, request)
         else:
-            response = await asyncio.to_thread(disturbances.exchange, request, respond)
+            response = await asyncio.to_thread(disruptions.exchange, request, respond)
         await _write(send, request, response, dialect)
 
     return app

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 from kontor.demobank.xs2a.exchanges import Request
 
-LARGEST_BODY = 1_000_000
+MAX_BODY = 1_000_000
 AsgiApp = Callable[
     [
         MutableMapping[str, Any],
@@ -31,9 +31,9 @@ async def read_request(scope: MutableMapping[str, Any], receive: Any) -> Request
         message = await receive()
         if message["type"] == "http.disconnect":
             break
-        body = (body + message.get("body", b""))[: LARGEST_BODY + 1]
+        body = (body + message.get("body", b""))[: MAX_BODY + 1]
         is_more = message.get("more_body", False)
     headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
     query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
     path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0]
-    return Request(scope["method"], path, query, headers, body if len(body) <= LARGEST_BODY else b"too large")
+    return Request(scope["method"], path, query, headers, body if len(body) <= MAX_BODY else b"too large")

@@ -32,7 +32,7 @@ def read_time() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class AccountSnapshot:
     """An account as it stands today. `is_readable` is false where the bank cannot say whose it is."""
 
     product: Product
@@ -105,7 +105,7 @@ class DemoAspsp:
         products = [account.product for account in self.find_person(login).accounts]
         self.bank.register_accounts(self.find_owner(login), products)
 
-    def list_holdings(self, login: str, *, is_card: bool = False) -> list[Holding]:
+    def list_holdings(self, login: str, *, is_card: bool = False) -> list[AccountSnapshot]:
         """Payment accounts, as PSD2 knows them: those with an IBAN. Or card accounts."""
         person, scenario, owner = self.find_person(login), find_scenario(login), self.find_owner(login)
         execute_due(self.bank, owner, person, self.today)
@@ -119,7 +119,7 @@ class DemoAspsp:
             is_readable = number == 0 or ProblemKind.PRODUCT not in scenario.problems
             booked = bookings.get(key, ())
             product = move_balance(account.product, booked)
-            holdings.append(Holding(product, account, booked, is_readable, not is_failing))
+            holdings.append(AccountSnapshot(product, account, booked, is_readable, not is_failing))
         return holdings
 
     def find_account(self, login: str, iban: str) -> Account | None:

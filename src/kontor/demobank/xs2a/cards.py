@@ -3,7 +3,7 @@
 from typing import Any
 
 from kontor.demobank.xs2a.accounts import Accounts, number_account
-from kontor.demobank.xs2a.aspsp import Holding, show_money
+from kontor.demobank.xs2a.aspsp import AccountSnapshot, show_money
 from kontor.demobank.xs2a.bodies import make_link
 from kontor.demobank.xs2a.bookings import list_balances, show_booking
 from kontor.demobank.xs2a.resources import Consent
@@ -15,13 +15,13 @@ class CardAccounts(Accounts):
     account_name = "cardAccount"
     rows_name = "cardTransactions"
 
-    def find_holdings(self, login: str) -> list[Holding]:
+    def find_holdings(self, login: str) -> list[AccountSnapshot]:
         return self._aspsp.list_holdings(login, is_card=True)
 
-    def refer(self, holding: Holding) -> dict[str, Any]:
+    def refer(self, holding: AccountSnapshot) -> dict[str, Any]:
         return {"maskedPan": holding.product.account_number, "currency": holding.product.currency}
 
-    def show_account(self, holding: Holding, consent: Consent, *, has_balances: bool) -> dict[str, Any]:
+    def show_account(self, holding: AccountSnapshot, consent: Consent, *, has_balances: bool) -> dict[str, Any]:
         product = holding.product
         path = f"/v1/card-accounts/{number_account(holding)}"
         shown: dict[str, Any] = {
@@ -39,7 +39,7 @@ class CardAccounts(Accounts):
             shown["balances"] = list_balances(product)
         return shown
 
-    def show_row(self, row: Transaction, holding: Holding) -> dict[str, Any]:
+    def show_row(self, row: Transaction, holding: AccountSnapshot) -> dict[str, Any]:
         usual = show_booking(row)
         shown = {
             "cardTransactionId": row.bank_id,

@@ -23,10 +23,10 @@ from kontor.demobank.xs2a.bodies import AccountAccess, AccountReference, Authori
 from kontor.demobank.xs2a.dialects import STANDARD, Dialect, OAuthUse
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
 from kontor.demobank.xs2a.modes import Xs2aMode
-from kontor.demobank.xs2a.resources import Approach, Authorisation, Consent, Shelf
+from kontor.demobank.xs2a.resources import Approach, Authorisation, BoundedStore, Consent
 
 CONSENT_DAYS = 180
-MOST_UNATTENDED = 4
+MAX_UNATTENDED = 4
 ONE_OFF_MINUTES = 20
 
 
@@ -62,7 +62,7 @@ class Consents:
         self._aspsp = aspsp
         self._authoriser = authoriser
         self._dialect = dialect
-        self._kept: Shelf[Consent] = Shelf()
+        self._kept: BoundedStore[Consent] = BoundedStore()
 
     def create(self, request: Request) -> Response:
         body = request.read_body(ConsentBody)
@@ -80,7 +80,7 @@ class Consents:
             access=body.access,
             is_recurring=body.recurring_indicator,
             valid_until=min(body.valid_until, today + timedelta(days=CONSENT_DAYS)),
-            frequency=min(body.frequency_per_day, MOST_UNATTENDED) if body.recurring_indicator else 1,
+            frequency=min(body.frequency_per_day, MAX_UNATTENDED) if body.recurring_indicator else 1,
             used_on=today,
         )
         authorisation = None

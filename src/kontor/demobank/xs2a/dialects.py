@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from kontor.demobank.xs2a.aspsp import Holding
+from kontor.demobank.xs2a.aspsp import AccountSnapshot
 from kontor.domain.transactions import Transaction
 
 JSON = "application/json"
@@ -119,7 +119,7 @@ def change_amounts(shown: Any) -> Any:
     }
 
 
-def change_account(dialect: Dialect, shown: dict[str, Any], holding: Holding) -> dict[str, Any]:
+def change_account(dialect: Dialect, shown: dict[str, Any], holding: AccountSnapshot) -> dict[str, Any]:
     if not dialect.has_links:
         shown.pop("_links", None)
     if dialect.has_bare_accounts:
@@ -130,7 +130,9 @@ def change_account(dialect: Dialect, shown: dict[str, Any], holding: Holding) ->
     return shown
 
 
-def change_booking(dialect: Dialect, shown: dict[str, Any], row: Transaction, holding: Holding) -> dict[str, Any]:
+def change_booking(
+    dialect: Dialect, shown: dict[str, Any], row: Transaction, holding: AccountSnapshot
+) -> dict[str, Any]:
     if not dialect.has_signs:
         own = "debtor" if row.amount < 0 else "creditor"
         amount = shown["transactionAmount"]

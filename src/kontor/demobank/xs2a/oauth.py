@@ -18,7 +18,7 @@ from kontor.demobank.xs2a.consents import Consents
 from kontor.demobank.xs2a.dialects import Dialect, OAuthUse
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
 from kontor.demobank.xs2a.payments import PaymentOrders
-from kontor.demobank.xs2a.resources import Payment, Shelf
+from kontor.demobank.xs2a.resources import BoundedStore, Payment
 from kontor.storage.demo_bank import show_order
 
 ACCESS_SECONDS = 600
@@ -58,7 +58,7 @@ class Grant:
 
 
 @dataclass
-class Ticket:
+class OAuthCredential:
     """A code, an access token or a refresh token: what it grants, and how long."""
 
     grant: Grant
@@ -79,13 +79,13 @@ class OAuthServer:
         self._aspsp = aspsp
         self._consents = consents
         self._orders = orders
-        self._granted: Shelf[Grant] = Shelf()  # of payments, by their paths
+        self._granted: BoundedStore[Grant] = BoundedStore()  # of payments, by their paths
         self._dialect = dialect
         self._draw = draw
-        self._requests: Shelf[AuthorisationRequest] = Shelf()
-        self._codes: Shelf[Ticket] = Shelf()
-        self._access: Shelf[Ticket] = Shelf()
-        self._refresh: Shelf[Ticket] = Shelf()
+        self._requests: BoundedStore[AuthorisationRequest] = BoundedStore()
+        self._codes: BoundedStore[OAuthCredential] = BoundedStore()
+        self._access: BoundedStore[OAuthCredential] = BoundedStore()
+        self._refresh: BoundedStore[OAuthCredential] = BoundedStore()
 
     def answer(self, request: Request) -> Response | None:
         """None for what is no business of an OAuth server."""
@@ -228,7 +228,7 @@ class OAuthServer:
             self._orders.grant(asked.payment, login)
             grant.payment_path = asked.payment.path
             self._granted.put(asked.payment.path, grant)
-        self._codes.put(code, Ticket(grant, self._find_end(seconds=CODE_SECONDS), asked))
+        self._codes.put(code, OAuthCredential(grant, self._find_end(seconds=CODE_SECONDS), asked))
         return _return(asked, code=code, iss=_name_issuer(request))
 
     # Tokens
@@ -271,14 +271,14 @@ class OAuthServer:
 
     def _write_tokens(self, grant: Grant, *, has_refresh: bool) -> Response:
         access, refresh = self._draw(), self._draw()
-        self._access.put(access, Ticket(grant, self._find_end(seconds=ACCESS_SECONDS)))
+        self._access.put(access, OAuthCredential(grant, self._find_end(seconds=ACCESS_SECONDS)))
         shown: dict[str, str | int] = {
             "access_token": access,
             "token_type": "Bearer",
             "expires_in": ACCESS_SECONDS,
         }
         if has_refresh:
-            self._refresh.put(refresh, Ticket(grant, self._find_end(days=REFRESH_DAYS)))
+            self._refresh.put(refresh, OAuthCredential(grant, self._find_end(days=REFRESH_DAYS)))
             shown["refresh_token"] = refresh
         return Response(200, shown)
 

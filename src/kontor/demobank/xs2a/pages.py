@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
 
-from kontor.demobank.pages import HEADERS, HTML, LARGEST_FORM, STYLE, draw_gone, draw_question, read_style
+from kontor.demobank.pages import HEADERS, HTML, MAX_FORM, STYLE, draw_gone, draw_question, read_style
 from kontor.demobank.xs2a.asgi import AsgiApp
 from kontor.domain.callbacks import add_to_query
 from kontor.storage.demo_bank_pages import DemoBankPages
@@ -25,7 +25,7 @@ def make_pages(bank: DemoBankPages) -> AsgiApp:
 
     def decide(page_id: UUID, form: bytes, accepted: str) -> tuple[int, bytes, dict[str, str]]:
         page = bank.find_page(page_id)
-        is_confirmed = parse_qs(form[:LARGEST_FORM].decode("latin-1")).get("decision") == ["confirm"]
+        is_confirmed = parse_qs(form[:MAX_FORM].decode("latin-1")).get("decision") == ["confirm"]
         if page is None or not bank.decide_page(page_id, is_confirmed=is_confirmed):
             return 410, draw_gone(accepted), {}
         target = add_to_query(page.return_url, result="ok" if is_confirmed else "cancelled")

@@ -32,7 +32,7 @@ from kontor.demobank.xs2a.bodies import (
 from kontor.demobank.xs2a.dialects import STANDARD, Dialect, OAuthUse
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
 from kontor.demobank.xs2a.modes import Xs2aMode
-from kontor.demobank.xs2a.resources import Approach, Authorisation, Cancellation, Payment, Shelf
+from kontor.demobank.xs2a.resources import Approach, Authorisation, BoundedStore, Cancellation, Payment
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 
@@ -98,7 +98,7 @@ class PaymentOrders:
         self._authoriser = authoriser
         self._dialect = dialect
         self._confirms_redirects = confirms_redirects
-        self._kept: Shelf[Payment] = Shelf()
+        self._kept: BoundedStore[Payment] = BoundedStore()
 
     def create(self, request: Request, service: str, product: str) -> Response:
         _check_product(service, product)

@@ -14,7 +14,7 @@ from uuid import UUID
 from kontor.connectors.base import Pay, State
 from kontor.demobank.xs2a.bodies import AccountAccess
 
-MOST_RESOURCES = 20_000
+MAX_RESOURCES = 20_000
 T = TypeVar("T")
 
 
@@ -24,10 +24,10 @@ class Approach(StrEnum):
     REDIRECT = "REDIRECT"
 
 
-class Shelf(Generic[T]):
+class BoundedStore(Generic[T]):
     """The newest of a kind, by id; the oldest goes when there are too many."""
 
-    def __init__(self, most: int = MOST_RESOURCES) -> None:
+    def __init__(self, most: int = MAX_RESOURCES) -> None:
         self._kept: OrderedDict[str, T] = OrderedDict()
         self._most = most
         self._lock = Lock()

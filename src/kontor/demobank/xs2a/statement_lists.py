@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 
 from kontor.demobank.statements import write_camt052, write_mt940
-from kontor.demobank.xs2a.aspsp import Holding
+from kontor.demobank.xs2a.aspsp import AccountSnapshot
 from kontor.demobank.xs2a.dialects import CAMT
 from kontor.domain.products import Product
 from kontor.domain.transactions import Transaction, find_day
@@ -15,7 +15,7 @@ from kontor.domain.transactions import Transaction, find_day
 _REPORT = re.compile(b"<Rpt>.*</Rpt>", re.DOTALL)
 
 
-def write_list(media: str, holding: Holding, rows: Sequence[Transaction], day: date) -> bytes:
+def write_list(media: str, holding: AccountSnapshot, rows: Sequence[Transaction], day: date) -> bytes:
     """Up to `day`. Of what is pending MT940 says nothing."""
     pieces = [_write_piece(media, pocket, holding, rows, day) for pocket in _list_pockets(holding.product)]
     if media != CAMT:
@@ -31,7 +31,9 @@ def _list_pockets(product: Product) -> list[Product]:
     ]
 
 
-def _write_piece(media: str, pocket: Product, holding: Holding, rows: Sequence[Transaction], day: date) -> bytes:
+def _write_piece(
+    media: str, pocket: Product, holding: AccountSnapshot, rows: Sequence[Transaction], day: date
+) -> bytes:
     shown = [row for row in reversed(rows) if row.currency == pocket.currency]
     later = [row for row in holding.list_rows() if row.currency == pocket.currency and (find_day(row) or day) > day]
     closing = (pocket.balance or Decimal(0)) - sum((row.amount for row in later if not row.is_pending), Decimal(0))

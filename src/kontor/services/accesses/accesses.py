@@ -28,7 +28,7 @@ from kontor.services.accesses.views import AccessView, UnconfirmedAccess, mask_u
 from kontor.services.accesses.waiting import StartedFetch, wait_for_fetches
 from kontor.services.banks import BankGateway, Providers, find_missing_fields
 from kontor.services.runtime import Clock
-from kontor.services.security import Encryption, Vault, auditing
+from kontor.services.security import Encryption, UserEncryption, auditing
 from kontor.storage import accesses, dialogues, fetches, products, queue
 from kontor.storage.database import Connection, Database
 from kontor.storage.retries import retry_conflicts
@@ -73,7 +73,7 @@ class Accesses:
         database: Database,
         providers: Providers,
         encryption: Encryption,
-        vault: Vault,
+        user_encryption: UserEncryption,
         clock: Clock,
         refreshing: Refreshing,
         gateway: BankGateway,
@@ -82,11 +82,13 @@ class Accesses:
         self._database = database
         self._providers = providers
         self._encryption = encryption
-        self._vault = vault
+        self._user_encryption = user_encryption
         self._clock = clock
         self._refreshing = refreshing
         self._admissions = gateway.admissions
-        self.permissions = Permissions(database, providers, clock, Revocations(database, gateway, vault, clock))
+        self.permissions = Permissions(
+            database, providers, clock, Revocations(database, gateway, user_encryption, clock)
+        )
         self._wait_seconds = max(0.5, request_seconds - WAIT_MARGIN_SECONDS)
 
     # Reading
@@ -191,7 +193,7 @@ class Accesses:
         return (
             stored is not None
             and stored.credentials is not None
-            and stored.credentials_digest == self._vault.digest_credentials(credentials)
+            and stored.credentials_digest == self._user_encryption.digest_credentials(credentials)
         )
 
     async def exists(self, principal: Principal, access_id: str) -> bool:
@@ -280,7 +282,7 @@ class Accesses:
             await accesses.forget_credentials(connection, user_id, plan.access_id)
             await self._refreshing.reschedule(connection, user_id, plan.access_id)
         if isinstance(outcome, timedelta):
-            await self._admissions.hasten(connection, user_id, plan.access_id, outcome)
+            await self._admissions.advance_refresh(connection, user_id, plan.access_id, outcome)
         return written, outcome
 
     async def _write(
@@ -350,13 +352,13 @@ class Accesses:
             notice = Notice(NoticeKind.INCOMPLETE_CREDENTIALS, ", ".join(missing))
             await accesses.store_notices(connection, user_id, plan.access_id, [notice], [notice])
             return _CredentialsOutcome.INCOMPLETE
-        digest = self._vault.digest_credentials(plan.credentials)
+        digest = self._user_encryption.digest_credentials(plan.credentials)
         stored = await accesses.find_secrets(connection, user_id, plan.access_id)
         if stored is not None and stored.credentials is not None and stored.credentials_digest == digest:
             was_refused = is_attended and await self._refreshing.accept_credentials(connection, user_id, plan.access_id)
             return _CredentialsOutcome.NEW if was_refused else _CredentialsOutcome.SAME
-        sealed = await self._vault.seal_credentials(connection, user_id, plan.access_id, plan.credentials)
-        lease_key = self._vault.digest_login(plan.provider, plan.credentials, user_id)
+        sealed = await self._user_encryption.seal_credentials(connection, user_id, plan.access_id, plan.credentials)
+        lease_key = self._user_encryption.digest_login(plan.provider, plan.credentials, user_id)
         await accesses.store_credentials(connection, user_id, plan.access_id, sealed, digest, lease_key)
         # A dialogue that began with the old ones cannot go on with these.
         await dialogues.end_open_dialogues(connection, user_id, plan.access_id)
@@ -378,7 +380,7 @@ class Accesses:
         running = await fetches.list_open_fetches(connection, user_id, plan.access_id)
         if running:
             if is_attended and await fetches.attend_fetch(connection, user_id, running[0]):
-                await queue.hasten_fetch(connection, running[0])
+                await queue.requeue_fetch_as_requested(connection, running[0])
             return running[0]
         if not is_attended:
             wait = await self._admissions.find_wait(connection, user_id, plan.access_id)

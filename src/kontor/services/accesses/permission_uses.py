@@ -12,7 +12,7 @@ from kontor.storage.database import Database
 log = structlog.get_logger(__name__)
 
 NOTED_SECONDS = 300  # as exact as the time of a use is: most requests write nothing
-MOST_NOTED = 20_000
+MAX_NOTED = 20_000
 
 
 class PermissionUses:
@@ -28,7 +28,7 @@ class PermissionUses:
         key = user_id, principal.client_id, access_id
         if now - self._noted.get(key, -NOTED_SECONDS) < NOTED_SECONDS:
             return
-        if len(self._noted) >= MOST_NOTED:
+        if len(self._noted) >= MAX_NOTED:
             self._noted.clear()
         self._noted[key] = now
         is_written = False

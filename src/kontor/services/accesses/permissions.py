@@ -46,7 +46,7 @@ class Permissions:
         user_id = user_of(principal)
         async with self._database.transaction(principal.user_id) as connection:
             await permissions.add_missing(connection, user_id)
-            await permissions.end_left_behind(connection, user_id)
+            await permissions.end_orphaned(connection, user_id)
             return [self._view(found) for found in await permissions.list_permissions(connection, user_id)]
 
     async def read_permission(self, principal: Principal, permission_id: UUID) -> PermissionView:
@@ -80,7 +80,7 @@ class Permissions:
         """Its access is deleted with all its data, then the bank is told. One that has ended is answered as it is."""
         user_id = user_of(principal)
         await self._end(principal, permission_id)
-        await self.revocations.settle(user_id, permission_id)
+        await self.revocations.revoke(user_id, permission_id)
         await self.revocations.wait(user_id, permission_id)
         async with self._database.connect(principal.user_id) as connection:
             return _require(await permissions.find_permission(connection, user_id, permission_id))
@@ -100,16 +100,16 @@ class Permissions:
 
     async def delete_access(self, principal: Principal, access_id: str) -> None:
         await self._delete(principal, access_id)
-        await self.revocations.settle_user(user_of(principal))
+        await self.revocations.revoke_all_of_user(user_of(principal))
 
     async def delete_all(self, principal: Principal) -> None:
         await self._delete_all(user_of(principal), principal)
-        await self.revocations.settle_user(user_of(principal))
+        await self.revocations.revoke_all_of_user(user_of(principal))
 
     async def end_all(self, user_id: UUID) -> None:
         """Before the user is erased, and with it the key that opens what banks are told by."""
         await self._delete_all(user_id, None)
-        await self.revocations.settle_user(user_id)
+        await self.revocations.revoke_all_of_user(user_id)
 
     @retry_conflicts
     async def _delete(self, principal: Principal, access_id: str) -> None:

@@ -37,7 +37,7 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 BATCH = 200  # accesses per transaction
-MOST_QUEUED = 400  # fetches that wait; more would only wait in another place
+MAX_QUEUED = 400  # fetches that wait; more would only wait in another place
 CALLS_KEPT = timedelta(days=7)
 
 
@@ -62,7 +62,7 @@ class Refreshing:
     async def _schedule_batch(self) -> int:
         async with self._database.transaction() as connection:
             now = await self._clock.read(connection)
-            due = await refreshes.list_due(connection, now, BATCH, MOST_QUEUED)
+            due = await refreshes.list_due(connection, now, BATCH, MAX_QUEUED)
             if not due:
                 return 0
             known = await outages.list_outages(connection, list({access.provider_id for access in due}))

@@ -10,41 +10,41 @@ from kontor.connectors.base import Context
 from kontor.domain.errors import BusyError
 from kontor.services.banks import BankGateway, Leasing
 from kontor.services.runtime import Clock
-from kontor.services.security import Vault
+from kontor.services.security import UserEncryption
 from kontor.storage import permissions
 from kontor.storage.database import Database
 from kontor.storage.permissions import Revocation
 
 log = structlog.get_logger(__name__)
 
-TELL_SECONDS = 5.0  # for the credentials to be free, and the bank to answer
-WAIT_SECONDS = TELL_SECONDS + 3
+REVOCATION_SECONDS = 5.0  # for the credentials to be free, and the bank to answer
+WAIT_SECONDS = REVOCATION_SECONDS + 3
 POLL_SECONDS = 0.1
 BATCH = 20
 
 
 class Revocations:
-    def __init__(self, database: Database, gateway: BankGateway, vault: Vault, clock: Clock) -> None:
+    def __init__(self, database: Database, gateway: BankGateway, user_encryption: UserEncryption, clock: Clock) -> None:
         self._database = database
         self._gateway = gateway
-        self._vault = vault
+        self._user_encryption = user_encryption
         self._clock = clock
         self._leasing = Leasing(database)
 
-    async def settle_user(self, user_id: UUID) -> None:
+    async def revoke_all_of_user(self, user_id: UUID) -> None:
         """All ended permissions of a user, at the same time."""
         async with self._database.connect(user_id) as connection:
-            untold = await permissions.list_untold_of(connection, user_id)
-        await asyncio.gather(*(self.settle(user_id, permission_id) for permission_id in untold))
+            untold = await permissions.list_pending_revocations_of(connection, user_id)
+        await asyncio.gather(*(self.revoke(user_id, permission_id) for permission_id in untold))
 
-    async def settle_left(self) -> int:
+    async def revoke_pending(self) -> int:
         """Those that ended with nobody waiting for the receipt, or whose process has died."""
         async with self._database.connect() as connection:
-            untold = await permissions.list_untold(connection, BATCH)
-        await asyncio.gather(*(self.settle(*found) for found in untold))
+            untold = await permissions.list_pending_revocations(connection, BATCH)
+        await asyncio.gather(*(self.revoke(*found) for found in untold))
         return len(untold)
 
-    async def settle(self, user_id: UUID, permission_id: UUID) -> None:
+    async def revoke(self, user_id: UUID, permission_id: UUID) -> None:
         """One attempt. Whatever the bank says, the receipt is complete then, and what the attempt took is gone."""
         async with self._database.connect(user_id) as connection:
             revocation = await permissions.claim_revocation(connection, user_id, permission_id)
@@ -52,12 +52,12 @@ class Revocations:
             return
         is_told = False
         try:
-            async with asyncio.timeout(TELL_SECONDS + 1):
+            async with asyncio.timeout(REVOCATION_SECONDS + 1):
                 is_told = await self._tell(user_id, revocation)
         except (TimeoutError, BusyError):
-            log.warning("permission.bank-not-told", reason="no answer in time")
+            log.warning("permission.revocation-failed", reason="no answer in time")
         except Exception as error:
-            log.warning("permission.bank-not-told", reason=type(error).__name__)
+            log.warning("permission.revocation-failed", reason=type(error).__name__)
         async with self._database.connect(user_id) as connection:
             await permissions.finish_revocation(connection, user_id, permission_id, is_bank_told=is_told)
 
@@ -66,7 +66,7 @@ class Revocations:
         end = time.monotonic() + WAIT_SECONDS
         while True:
             async with self._database.connect(user_id) as connection:
-                untold = await permissions.list_untold_of(connection, user_id)
+                untold = await permissions.list_pending_revocations_of(connection, user_id)
             if permission_id not in untold:
                 return
             if time.monotonic() > end:
@@ -74,11 +74,11 @@ class Revocations:
             await asyncio.sleep(POLL_SECONDS)
 
     async def _tell(self, user_id: UUID, revocation: Revocation) -> bool:
-        deadline = time.monotonic() + TELL_SECONDS
+        deadline = time.monotonic() + REVOCATION_SECONDS
         async with self._database.connect(user_id) as connection:
-            opened = await self._vault.open_access(
+            opened = await self._user_encryption.open_access(
                 connection, user_id, revocation.access_id, revocation.credentials, revocation.memory
             )
-        context = Context(self._clock.today(), self._vault.name_customer(user_id), deadline=deadline)
-        async with self._leasing.hold(revocation.lease_key, wait_seconds=TELL_SECONDS) as held:
-            return await self._gateway.tell_of_end(held, revocation, opened, context)
+        context = Context(self._clock.today(), self._user_encryption.name_customer(user_id), deadline=deadline)
+        async with self._leasing.hold(revocation.lease_key, wait_seconds=REVOCATION_SECONDS) as held:
+            return await self._gateway.revoke_at_bank(held, revocation, opened, context)

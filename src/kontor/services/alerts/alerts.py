@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from kontor.domain.alerts import EVENTS, MOST_OPEN, Alert, AlertKind, AlertStatus, Cause, check_step
+from kontor.domain.alerts import EVENTS, MAX_OPEN, Alert, AlertKind, AlertStatus, Cause, check_step
 from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import NotFoundError
 from kontor.domain.principals import Principal, user_of
@@ -51,7 +51,7 @@ class Alerts:
     async def list_alerts(self, principal: Principal, status: AlertStatus | None, limit: int) -> list[Alert]:
         """Those of the last 90 days, as of now. From the first call on workers look for them, too."""
         user_id = user_of(principal)
-        await self.look_if_due(user_id)
+        await self.evaluate_if_due(user_id)
         async with self._database.connect(user_id) as connection:
             return await alerts.list_alerts(connection, user_id, status, limit)
 
@@ -76,7 +76,7 @@ class Alerts:
 
     # Looking
 
-    async def look_if_due(self, user_id: UUID) -> None:
+    async def evaluate_if_due(self, user_id: UUID) -> None:
         async with self._database.connect(user_id) as connection:
             state = await alert_states.find_state(connection, user_id)
             version = await read_version(connection, user_id)
@@ -87,7 +87,7 @@ class Alerts:
         if state.due_at <= now or (state.data_version, state.checked_on) != (version, self._clock.today()):
             await self._look(user_id)
 
-    async def look_for_due(self) -> int:
+    async def evaluate_due_users(self) -> int:
         """What a worker does every few seconds; returns for how many users it has looked."""
         count = 0
         while True:
@@ -104,7 +104,7 @@ class Alerts:
         async with self._database.transaction(user_id) as connection:
             is_active = await users.is_active(connection, user_id)
             if not is_active:
-                next_at = find_next_look(user_id, await self._clock.read(connection))
+                next_at = find_next_evaluation(user_id, await self._clock.read(connection))
                 await alert_states.mark_due(connection, user_id, next_at)
         return is_active
 
@@ -140,7 +140,7 @@ class Alerts:
                 return False
             new = await _compare(connection, user_id, causes)
             await alerts.end_parts_removed(connection, user_id)
-            next_at = find_next_look(user_id, await self._clock.read(connection))
+            next_at = find_next_evaluation(user_id, await self._clock.read(connection))
             await alert_states.finish_check(connection, user_id, replace(seen, due_at=next_at))
             log.debug("alerts.stored", new=new)
         return True
@@ -158,7 +158,7 @@ async def _compare(connection: Connection, user_id: UUID, causes: Sequence[Cause
     new = 0
     for cause in causes:
         alert = by_key.get(_name(cause))
-        if alert is None and counts[cause.kind] < MOST_OPEN:
+        if alert is None and counts[cause.kind] < MAX_OPEN:
             alert_id = uuid4()
             await alerts.insert_alert(connection, user_id, alert_id, cause)
             await push_messages.insert_messages(connection, user_id, cause.kind, [alert_id])
@@ -177,7 +177,7 @@ def _name(cause: Cause) -> tuple[AlertKind, str, str]:
     return cause.kind, cause.object.id, cause.key
 
 
-def find_next_look(user_id: UUID, now: datetime) -> datetime:
+def find_next_evaluation(user_id: UUID, now: datetime) -> datetime:
     """On the next day, since some causes are days; users at different times."""
     tomorrow = now.astimezone(BERLIN).date() + timedelta(days=1)
     return datetime.combine(tomorrow, time(), BERLIN) + timedelta(seconds=user_id.int % SPREAD_SECONDS)

@@ -17,12 +17,12 @@ from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from kontor.domain.alerts import AlertKind, AlertStatus
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
-from kontor.domain.push import MOST_SUBSCRIPTIONS, PushKeys, PushSubscription
+from kontor.domain.push import MAX_SUBSCRIPTIONS, PushKeys, PushSubscription
 from kontor.domain.webhooks import RetrySchedule
 from kontor.egress import Purpose
 from kontor.services.alerts.alerts import Alerts
 from kontor.services.alerts.push_encryption import authorize, encode_base64url, encrypt, read_point, write_point
-from kontor.services.security import Vault, auditing
+from kontor.services.security import UserEncryption, auditing
 from kontor.services.webhooks import CallResult, WebhookCalls
 from kontor.storage import alerts, push_messages, push_subscriptions, users
 from kontor.storage.data_versions import lock_data
@@ -52,14 +52,14 @@ class Pushes:
     def __init__(
         self,
         database: Database,
-        vault: Vault,
+        user_encryption: UserEncryption,
         calls: WebhookCalls,
         found_alerts: Alerts,
         contact: str | None,
         schedule: RetrySchedule | None = None,
     ) -> None:
         self._database = database
-        self._vault = vault
+        self._user_encryption = user_encryption
         self._calls = calls
         self._alerts = found_alerts
         self._contact = contact
@@ -90,8 +90,8 @@ class Pushes:
         user_id = user_of(principal)
         _check_point(new.keys.public)
         await self._calls.check(new.endpoint, "endpoint")
-        await self._alerts.look_if_due(user_id)
-        digest = self._vault.digest_endpoint(new.endpoint)
+        await self._alerts.evaluate_if_due(user_id)
+        digest = self._user_encryption.digest_endpoint(new.endpoint)
         async with self._database.transaction(user_id) as connection:
             await lock_data(connection, user_id)
             known = await push_subscriptions.find_id(connection, user_id, digest)
@@ -100,8 +100,8 @@ class Pushes:
             if known is not None:
                 await push_subscriptions.update_subscription(connection, user_id, own_id, sealed, new.kinds)
                 return own_id
-            if len(await push_subscriptions.list_subscriptions(connection, user_id)) >= MOST_SUBSCRIPTIONS:
-                raise InvalidError(f"a user can have at most {MOST_SUBSCRIPTIONS} push subscriptions")
+            if len(await push_subscriptions.list_subscriptions(connection, user_id)) >= MAX_SUBSCRIPTIONS:
+                raise InvalidError(f"a user can have at most {MAX_SUBSCRIPTIONS} push subscriptions")
             await push_subscriptions.insert_subscription(connection, user_id, own_id, digest, sealed, new.kinds)
             await _record(connection, principal, "add", own_id)
         return own_id
@@ -186,14 +186,16 @@ class Pushes:
 
     async def _load_key(self) -> EllipticCurvePrivateKey:
         async with self._database.connect() as connection:
-            return await self._vault.load_push_key(connection)
+            return await self._user_encryption.load_push_key(connection)
 
     async def _seal(self, connection: Connection, user_id: UUID, own_id: UUID, new: NewSubscription) -> bytes:
         value = {"endpoint": new.endpoint, "public": new.keys.public.hex(), "auth": new.keys.auth.hex()}
-        return await self._vault.seal(connection, user_id, str(own_id), "push", value)
+        return await self._user_encryption.seal(connection, user_id, str(own_id), "push", value)
 
     async def _open(self, connection: Connection, user_id: UUID, sealed: SealedSubscription) -> PushSubscription:
-        known = await self._vault.unseal(connection, user_id, str(sealed.id), "push", sealed.sealed, dict[str, str])
+        known = await self._user_encryption.unseal(
+            connection, user_id, str(sealed.id), "push", sealed.sealed, dict[str, str]
+        )
         keys = PushKeys(bytes.fromhex(known["public"]), bytes.fromhex(known["auth"]))
         return PushSubscription(sealed.id, known["endpoint"], keys, sealed.kinds, sealed.created_at)
 

@@ -21,7 +21,7 @@ from kontor.domain.contracts import NOTHING_SET, ContractSettings, KnownContract
 from kontor.domain.errors import NotFoundError
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.stored_products import StoredProduct
-from kontor.services.analyses.contracts import KeptContracts
+from kontor.services.analyses.contracts import ContractUpdates
 from kontor.services.analyses.disclosures import Disclosures
 from kontor.services.analyses.duplicates import SharedLedgers, load_shared
 from kontor.services.analyses.tagging import TransactionTagging
@@ -113,7 +113,7 @@ class Analyses:
         self._clock = clock
         self._tagging = tagging
         self._compute = compute
-        self._contracts = KeptContracts(database, compute, self._load)
+        self._contracts = ContractUpdates(database, compute, self._load)
         self.disclosures = Disclosures(database, clock)
 
     def today(self) -> date:
@@ -139,7 +139,7 @@ class Analyses:
             await analyses.store_answer(connection, user_id, asked, version, answer)
         return answer
 
-    async def answer_anew(self, principal: Principal, make: Callable[[Facts], bytes]) -> bytes:
+    async def compute_uncached(self, principal: Principal, make: Callable[[Facts], bytes]) -> bytes:
         """As `answer`, for what is asked once: nothing is kept."""
         user_id = user_of(principal)
         await self._tagging.ensure_user_tagged(user_id)

@@ -59,7 +59,7 @@ def find_known(packed: "PackedFacts", make: Make | None) -> FoundContracts:
     return FoundContracts(known, periods, None if make is None else make(facts))
 
 
-class KeptContracts:
+class ContractUpdates:
     def __init__(self, database: Database, compute: Compute, load: Load) -> None:
         self._database = database
         self._compute = compute

@@ -9,7 +9,7 @@ from kontor.domain.annotations import Annotation
 from kontor.domain.errors import InvalidError
 from kontor.domain.own_categories import OwnCategories, fits_basis, is_own_name, resolve_basis
 from kontor.domain.parts import Part
-from kontor.domain.tagging_rules import MOST_RULES, RuleBook, RuledTransaction, TaggingRule, follow_categories
+from kontor.domain.tagging_rules import MAX_RULES, RuleBook, RuledTransaction, TaggingRule, follow_categories
 from kontor.domain.tags import TagSource, TransactionTags, derive_insurance_type, fits_sign, fold_iban, fold_name
 from kontor.domain.transactions import Transaction
 from kontor.storage import annotations, own_categories, tagging_rules, tenant_rules
@@ -123,8 +123,8 @@ def _follow_category(part: Part, categories: OwnCategories) -> Part:
 
 
 def check_rule_count(rules: Sequence[TaggingRule], field: str | None = None) -> None:
-    if len(rules) >= MOST_RULES:
-        raise InvalidError(f"a user can have at most {MOST_RULES} rules", field)
+    if len(rules) >= MAX_RULES:
+        raise InvalidError(f"a user can have at most {MAX_RULES} rules", field)
 
 
 async def add_counterparty_rule(

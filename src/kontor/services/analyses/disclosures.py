@@ -6,7 +6,7 @@ from datetime import date
 from uuid import UUID, uuid4
 
 from kontor.domain.disclosures import (
-    MOST_DISCLOSURES,
+    MAX_DISCLOSURES,
     DisclosingCustomer,
     Disclosure,
     DisclosureRead,
@@ -23,7 +23,7 @@ from kontor.storage import disclosures, users
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Connection, Database
 
-MOST_READS = 500
+MAX_READS = 500
 
 
 class Disclosures:
@@ -54,8 +54,8 @@ class Disclosures:
         async with self._database.transaction(principal.user_id) as connection:
             named = await self._name_adviser(connection, principal, adviser_id)
             await lock_data(connection, user_id)
-            if len(await disclosures.list_disclosures(connection, user_id)) >= MOST_DISCLOSURES:
-                raise InvalidError(f"a user can have at most {MOST_DISCLOSURES} freigaben; delete one first")
+            if len(await disclosures.list_disclosures(connection, user_id)) >= MAX_DISCLOSURES:
+                raise InvalidError(f"a user can have at most {MAX_DISCLOSURES} freigaben; delete one first")
             await disclosures.insert_disclosure(connection, user_id, principal.tenant_id, disclosure)
             await _record(connection, principal, "disclosure.add", disclosure.id, f"{named}: {text}")
         return disclosure
@@ -74,7 +74,7 @@ class Disclosures:
         async with self._database.connect(principal.user_id) as connection:
             _require(await disclosures.find_disclosure(connection, user_id, disclosure_id, is_withdrawn_too=True))
             return await disclosures.list_reads(
-                connection, principal.tenant_id, principal.user_pseudonym, disclosure_id, MOST_READS
+                connection, principal.tenant_id, principal.user_pseudonym, disclosure_id, MAX_READS
             )
 
     # For advisers
@@ -88,11 +88,11 @@ class Disclosures:
                 connection, principal.tenant_id, user_of(principal), self._clock.today(), after, limit
             )
 
-    async def become_reader(self, principal: Principal, customer_id: UUID, scope: DisclosureScope) -> Principal:
+    async def authorise_adviser(self, principal: Principal, customer_id: UUID, scope: DisclosureScope) -> Principal:
         """The customer, as whom the analysis is read. NotFoundError without a valid disclosure.
 
-        Here and in `become_reader_of_file` alone a request leaves its own user. The read is in the audit trail before
-        anything is read.
+        Only here and in `authorise_adviser_for_file` does a request act as another user. The read is in the audit trail
+        before anything is read.
         """
         async with self._database.transaction(principal.user_id) as connection:
             disclosure_id = await disclosures.find_valid(
@@ -102,10 +102,10 @@ class Disclosures:
                 raise NotFoundError
             return await self._read_as(connection, principal, customer_id, f"disclosure {disclosure_id} {scope}")
 
-    async def become_reader_of_file(
+    async def authorise_adviser_for_file(
         self, principal: Principal, file_id: UUID, scope: DisclosureScope = DisclosureScope.CREDIT_CHECK
     ) -> Principal:
-        """As `become_reader`, for a credit file: only the disclosure that it was made for counts."""
+        """As `authorise_adviser`, for a credit file: only the disclosure that it was made for counts."""
         async with self._database.transaction(principal.user_id) as connection:
             found = await disclosures.find_of_file(
                 connection, principal.tenant_id, user_of(principal), self._clock.today(), file_id, scope

@@ -7,7 +7,7 @@ from uuid import UUID
 from kontor.analysis.trees import CATEGORIES, TREES
 from kontor.domain.cleaning import clean_text
 from kontor.domain.errors import InvalidError, NotFoundError
-from kontor.domain.own_categories import MOST_CATEGORIES, OwnCategory, leave_basis, make_category
+from kontor.domain.own_categories import MAX_CATEGORIES, OwnCategory, leave_basis, make_category
 from kontor.domain.principals import Principal, user_of
 from kontor.services.analyses.decisions import read_categories, store_bases_of_parts
 from kontor.services.analyses.rules import list_affected
@@ -43,8 +43,8 @@ class OwnCategories:
         user_id = user_of(principal)
         async with self._database.transaction(principal.user_id) as connection:
             await self._tagging.lock(connection, user_id)
-            if len(await own_categories.list_categories(connection, user_id)) >= MOST_CATEGORIES:
-                raise InvalidError(f"a user can have at most {MOST_CATEGORIES} own categories")
+            if len(await own_categories.list_categories(connection, user_id)) >= MAX_CATEGORIES:
+                raise InvalidError(f"a user can have at most {MAX_CATEGORIES} own categories")
             await own_categories.insert_category(connection, user_id, category)
             await _record(connection, principal, "category.add", category)
         return category

@@ -88,7 +88,7 @@ async def _load_packed(connection: Connection, user_id: UUID) -> list[bytes]:
 
 async def _store_found(connection: Connection, user_id: UUID, version: int, found: Collection[Row]) -> int:
     changed = set(found) ^ await repetitions.list_hidden(connection, user_id)
-    await repetitions.flip(connection, user_id, changed)
+    await repetitions.toggle_visibility(connection, user_id, changed)
     if changed:
         version = await take_version(connection, user_id)
     await repetitions.set_paired(connection, user_id, version)

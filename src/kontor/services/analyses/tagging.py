@@ -36,7 +36,7 @@ from kontor.storage.retries import retry_conflicts
 from kontor.storage.tags import TaggedRow, TaggingState
 
 USERS_PER_STEP = 1000
-MOST_CORRECTIONS = 500  # the latest corrections of a user
+MAX_CORRECTIONS = 500  # the latest corrections of a user
 RETAG_ROWS = 2000  # a step of retagging that a worker can lose without harm
 _read_tagged = attrgetter(*TAGGED_FIELDS)
 
@@ -146,7 +146,7 @@ class TransactionTagging:
     ) -> None:
         """Put what the user's corrections say in place of what the tagger and the tenant's merchants say."""
         places = [place for place, row in enumerate(rows) if may_learn(row)]
-        corrected_rows = await tags.list_corrections(connection, user_id, MOST_CORRECTIONS) if places else []
+        corrected_rows = await tags.list_corrections(connection, user_id, MAX_CORRECTIONS) if places else []
         if not corrected_rows:
             return
         categories = [row.tags.own_category or row.tags.category for row in corrected_rows if row.tags is not None]

@@ -6,9 +6,9 @@ from dataclasses import replace
 from uuid import UUID
 
 from kontor.domain.errors import InvalidError
-from kontor.domain.own_categories import MOST_CATEGORIES, OwnCategory, leave_basis, make_category
+from kontor.domain.own_categories import MAX_CATEGORIES, OwnCategory, leave_basis, make_category
 from kontor.domain.principals import Principal
-from kontor.domain.tagging_rules import MOST_RULES, TaggingRule
+from kontor.domain.tagging_rules import MAX_RULES, TaggingRule
 from kontor.services.analyses.own_categories import clean_category, find_category
 from kontor.services.analyses.rules import clean_rule, find_rule, list_replaced
 from kontor.services.security import auditing
@@ -41,8 +41,8 @@ class TenantRules:
             if replaced:
                 rule = replace(rule, id=replaced[-1])
                 await tenant_rules.update_rule(connection, tenant_id, rule)
-            elif len(rules) >= MOST_RULES:
-                raise InvalidError(f"a tenant can have at most {MOST_RULES} rules")
+            elif len(rules) >= MAX_RULES:
+                raise InvalidError(f"a tenant can have at most {MAX_RULES} rules")
             else:
                 await tenant_rules.insert_rule(connection, tenant_id, rule)
             await _record(connection, principal, "tagging-rule.add", f"rule {rule.id}")
@@ -76,8 +76,8 @@ class TenantRules:
         category, tenant_id = make_category(name, basis, description, is_tenants=True), principal.tenant_id
         category = clean_category(category)
         async with self._change(principal) as connection:
-            if len(await tenant_rules.list_categories(connection, tenant_id)) >= MOST_CATEGORIES:
-                raise InvalidError(f"a tenant can have at most {MOST_CATEGORIES} categories")
+            if len(await tenant_rules.list_categories(connection, tenant_id)) >= MAX_CATEGORIES:
+                raise InvalidError(f"a tenant can have at most {MAX_CATEGORIES} categories")
             await tenant_rules.insert_category(connection, tenant_id, category)
             await _record(connection, principal, "category.add", f"category {category.system_name}")
         return category
@@ -102,7 +102,7 @@ class TenantRules:
     async def _change(self, principal: Principal) -> AsyncIterator[Connection]:
         """One transaction: the change, a new version of the rules, and the job that finds users of another version."""
         async with self._database.transaction() as connection:
-            await tenant_rules.raise_rules_version(connection, principal.tenant_id)
+            await tenant_rules.increment_rules_version(connection, principal.tenant_id)
             yield connection
             await queue.enqueue_retag_tenant(connection, principal.tenant_id)
 

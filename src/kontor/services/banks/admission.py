@@ -141,10 +141,10 @@ class Admissions:
         free_at = find_free_at(await refreshes.list_calls(connection, user_id, access_id, now), now)
         return None if free_at is None else free_at - now
 
-    async def hasten(self, connection: Connection, user_id: UUID, access_id: str, wait: timedelta) -> None:
+    async def advance_refresh(self, connection: Connection, user_id: UUID, access_id: str, wait: timedelta) -> None:
         """As soon as the budget allows; then, or at the next slot, the bank is called."""
         now = await self._clock.read(connection)
-        await refreshes.hasten(connection, user_id, access_id, now + wait)
+        await refreshes.advance_refresh(connection, user_id, access_id, now + wait)
 
     async def note_answer(self, connection: Connection, provider_id: UUID, *, is_up: bool) -> None:
         """Did the provider answer at all? Last in a transaction, since many fetches share this row."""
@@ -218,7 +218,7 @@ class Admissions:
             free_at = find_free_at(calls, now)
             if free_at is not None:
                 await fetches.skip_fetch(connection, fetch.id, SkipReason.BUDGET)
-                await self.hasten(connection, fetch.user_id, fetch.access_id, free_at - now)
+                await self.advance_refresh(connection, fetch.user_id, fetch.access_id, free_at - now)
             return free_at is None
         slot = Slot(fetch.user_id, fetch.access_id, fetch.slot_at)
         verdict = GO

@@ -41,7 +41,7 @@ from kontor.services.banks.admission import REFUSALS, Admissions, Permit, Stored
 from kontor.services.banks.leasing import HeldLease
 from kontor.services.banks.providers import Providers
 from kontor.services.runtime import DaemonThreads, start_in
-from kontor.services.security import Vault
+from kontor.services.security import UserEncryption
 from kontor.storage import accesses, users
 from kontor.storage import bank_channels as bank_channel_rows
 from kontor.storage.database import Database
@@ -127,14 +127,14 @@ class BankGateway:
         database: Database,
         providers: Providers,
         registry: Registry,
-        vault: Vault,
+        user_encryption: UserEncryption,
         admissions: Admissions,
         step_seconds: float,
     ) -> None:
         self._database = database
         self._providers = providers
         self._registry = registry
-        self._vault = vault
+        self._user_encryption = user_encryption
         self._step_seconds = step_seconds
         self._threads = DaemonThreads(BANK_THREADS, "bank")
         self._entries: dict[UUID, asyncio.Semaphore] = {}
@@ -170,7 +170,7 @@ class BankGateway:
                 return None
             access, secrets, pause = found
             assert secrets.credentials is not None, "that is what makes it callable"
-            credentials, connector_state = await self._vault.open_access(
+            credentials, connector_state = await self._user_encryption.open_access(
                 connection, user_id, access_id, secrets.credentials, secrets.connector_state
             )
         provider = self._providers.find(access.provider_id)
@@ -182,7 +182,7 @@ class BankGateway:
         refusal = _find_refusal(access) if pause is RefreshPause.CREDENTIALS else None
         return replace(prepared, stored_login=login, refusal=refusal)
 
-    async def tell_of_end(
+    async def revoke_at_bank(
         self, held: HeldLease, revocation: Revocation, opened: tuple[Credentials, State], context: Context
     ) -> bool:
         """Whether the bank has confirmed that the consent of a deleted access is over."""
@@ -346,8 +346,10 @@ class BankGateway:
     @retry_conflicts
     async def _keep_state(self, login: StoredLogin, state: State) -> None:
         async with self._database.transaction(login.user_id) as connection:
-            sealed = await self._vault.seal(connection, login.user_id, login.access_id, "memory", state)
-            await accesses.store_learnt(connection, login.user_id, login.access_id, login.lease_key, sealed, None)
+            sealed = await self._user_encryption.seal(connection, login.user_id, login.access_id, "memory", state)
+            await accesses.store_dialogue_state(
+                connection, login.user_id, login.access_id, login.lease_key, sealed, None
+            )
 
 
 def _limit(context: Context, deadline: float) -> Context:

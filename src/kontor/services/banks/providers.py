@@ -9,7 +9,7 @@ from uuid import UUID
 
 from kontor.connectors.base import Headers
 from kontor.connectors.catalogue import Catalogue, logo_for
-from kontor.domain.disturbances import Disturbance, is_disturbed
+from kontor.domain.disruptions import Disruption, is_degraded
 from kontor.domain.errors import NotFoundError
 from kontor.domain.login_formats import compile_format
 from kontor.domain.providers import Capability, Finding, Provider
@@ -130,7 +130,7 @@ class Providers:
                 for provider in providers
             }
 
-    async def list_disturbances(self, provider_ids: Sequence[UUID]) -> dict[UUID, Disturbance]:
+    async def list_disruptions(self, provider_ids: Sequence[UUID]) -> dict[UUID, Disruption]:
         """Of those that are not doing well."""
         if not provider_ids:
             return {}
@@ -138,11 +138,11 @@ class Providers:
             measured = await fetches.list_statistics(connection, provider_ids)
             noted = await outages.list_outages(connection, provider_ids)
         found = {
-            provider_id: Disturbance.OFTEN
+            provider_id: Disruption.OFTEN
             for provider_id, (total, successes, _, _) in measured.items()
-            if is_disturbed(total, Decimal(successes) / total)
+            if is_degraded(total, Decimal(successes) / total)
         }
-        return found | {id: Disturbance.DOWN for id, outage in noted.items() if outage.down_since is not None}
+        return found | {id: Disruption.DOWN for id, outage in noted.items() if outage.down_since is not None}
 
     async def _describe(
         self,

@@ -13,7 +13,7 @@ from kontor.services.banks.gateway import BankGateway
 from kontor.services.banks.leasing import Leasing
 from kontor.services.banks.providers import Providers, find_missing_fields
 from kontor.services.runtime import Clock
-from kontor.services.security import OPERATOR, Vault, auditing
+from kontor.services.security import OPERATOR, UserEncryption, auditing
 from kontor.storage.database import Database
 
 Ask = Callable[[Step], Awaitable[Answer]]
@@ -37,12 +37,17 @@ class TracedUser:
 
 class BankTracing:
     def __init__(
-        self, database: Database, gateway: BankGateway, providers: Providers, vault: Vault, clock: Clock
+        self,
+        database: Database,
+        gateway: BankGateway,
+        providers: Providers,
+        user_encryption: UserEncryption,
+        clock: Clock,
     ) -> None:
         self._database = database
         self._gateway = gateway
         self._providers = providers
-        self._vault = vault
+        self._user_encryption = user_encryption
         self._clock = clock
         self._leasing = Leasing(database)
 
@@ -78,9 +83,9 @@ class BankTracing:
             await auditing.record(connection, user.tenant_id, OPERATOR, "bank.trace", subject)
         today = self._clock.today()
         recorder = Recorder(provider, today, credentials.values())
-        customer = self._vault.name_customer(user.id)
+        customer = self._user_encryption.name_customer(user.id)
         context = Context(today, customer, customer_ip, callback_url, may_send=lambda: False, record=recorder.record)
-        async with self._leasing.hold(self._vault.digest_login(provider, credentials, user.id)) as held:
+        async with self._leasing.hold(self._user_encryption.digest_login(provider, credentials, user.id)) as held:
             bank = await self._gateway.open_unstored(held, user.id, provider.id, credentials, context)
             if bank is None:
                 raise NotAllowedNowError("The user is not active.")

@@ -6,7 +6,7 @@ from kontor.services.compute.computations import (
     PackedPlan,
     ReadAccount,
     ReadFile,
-    clean_slowly,
+    clean_cooperatively,
     cut,
     explain_packed,
     learn_packed,
@@ -15,7 +15,7 @@ from kontor.services.compute.computations import (
     plan_packed,
     read_file,
     tag_packed,
-    unpack_slowly,
+    unpack_cooperatively,
 )
 from kontor.services.compute.compute import TURN_SECONDS, Compute, ComputeLimits, ComputeObserver
 
@@ -29,7 +29,7 @@ __all__ = [
     "PackedPlan",
     "ReadAccount",
     "ReadFile",
-    "clean_slowly",
+    "clean_cooperatively",
     "cut",
     "explain_packed",
     "learn_packed",
@@ -38,5 +38,5 @@ __all__ = [
     "plan_packed",
     "read_file",
     "tag_packed",
-    "unpack_slowly",
+    "unpack_cooperatively",
 ]

@@ -61,7 +61,7 @@ def unpack_stored(packed: Packed) -> list[StoredTransaction]:
     return [row for piece in packed for row in _stored_rows.decode(piece)]
 
 
-async def unpack_slowly(packed: Packed) -> list[Transaction]:
+async def unpack_cooperatively(packed: Packed) -> list[Transaction]:
     """For the event loop: others have their turn after each piece."""
     rows: list[Transaction] = []
     for piece in packed:
@@ -70,7 +70,7 @@ async def unpack_slowly(packed: Packed) -> list[Transaction]:
     return rows
 
 
-async def clean_slowly(rows: Sequence[Transaction]) -> list[Transaction]:
+async def clean_cooperatively(rows: Sequence[Transaction]) -> list[Transaction]:
     """What can be stored, for the event loop."""
     cleaned: list[Transaction] = []
     for piece in cut(rows):

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import structlog
 
-from kontor.domain.errors import OutOfTimeError, TooLargeError, TooManyCallsError, UnavailableError
+from kontor.domain.errors import DeadlineExceededError, TooLargeError, TooManyCallsError, UnavailableError
 from kontor.services.compute.processes import ComputeProcess, ProcessDiedError
 
 log = structlog.get_logger(__name__)
@@ -139,7 +139,7 @@ class Compute:
                 return await process.run(function, arguments, self._limits.seconds)
             except TimeoutError:
                 self._note_killed("deadline", function)
-                raise OutOfTimeError(
+                raise DeadlineExceededError(
                     f"This takes more than {self._limits.seconds:g} seconds of computing; send less at once."
                 ) from None
             except MemoryError:

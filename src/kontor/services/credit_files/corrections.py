@@ -29,7 +29,10 @@ class WantedCorrection:
 
 async def list_bookings(connection: Connection, reader: Principal, contents: FileContents) -> list[FileBooking]:
     """Those that may be shown, the newest first: neither barred ones nor those whose parts may be."""
-    user_id, corrections = user_of(reader), {one.transaction_id: one for one in contents.corrections}
+    user_id, corrections = (
+        user_of(reader),
+        {correction.transaction_id: correction for correction in contents.corrections},
+    )
     ids = sorted(contents.transaction_ids | corrections.keys())
     split = await annotations.list_split(connection, user_id, ids)
     bookings = [

@@ -27,14 +27,14 @@ from kontor.domain.principals import Principal, user_of
 from kontor.services.analyses import Analyses, Facts
 from kontor.services.credit_files.corrections import WantedCorrection, list_bookings, settle_corrections
 from kontor.services.runtime import Clock
-from kontor.services.security import PublicKey, Vault, auditing, describe_key, sign_detached
+from kontor.services.security import PublicKey, UserEncryption, auditing, describe_key, sign_detached
 from kontor.services.transactions import Completeness
 from kontor.storage import credit_files, disclosures, system_keys
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Connection, Database
 
-MOST_FILES = 200  # that a customer makes; versions that reviews make are not counted
-MOST_VERSIONS = 20
+MAX_FILES = 200  # that a customer makes; versions that reviews make are not counted
+MAX_VERSIONS = 20
 # A function of a module: it is called in a compute process, and gives the text that is signed.
 WriteDocument: TypeAlias = Callable[[CreditFileHead, Sources, Facts], bytes]
 ReadContents: TypeAlias = Callable[[str], FileContents]
@@ -59,12 +59,12 @@ class OpenedFile:
 
 
 class CreditFiles:
-    def __init__(self, database: Database, clock: Clock, analyses: Analyses, vault: Vault) -> None:
+    def __init__(self, database: Database, clock: Clock, analyses: Analyses, user_encryption: UserEncryption) -> None:
         self._database = database
         self._clock = clock
         self._analyses = analyses
         self._disclosures = analyses.disclosures
-        self._vault = vault
+        self._user_encryption = user_encryption
         self._completeness = Completeness(database)
 
     async def list_files(self, principal: Principal) -> list[CreditFileEntry]:
@@ -127,19 +127,19 @@ class CreditFiles:
 
     async def open_as_adviser(self, principal: Principal, file_id: UUID) -> OpenedFile:
         """One entry in the audit trail."""
-        reader = await self._disclosures.become_reader_of_file(principal, file_id)
+        reader = await self._disclosures.authorise_adviser_for_file(principal, file_id)
         return OpenedFile(await self.read_file(reader, file_id), reader)
 
     async def list_file_bookings(self, principal: Principal, file_id: UUID, read: ReadContents) -> list[FileBooking]:
         """The bookings behind a file, where the customer allows that too. One entry in the audit trail."""
-        reader = await self._disclosures.become_reader_of_file(principal, file_id, DisclosureScope.CREDIT_BOOKINGS)
+        reader = await self._disclosures.authorise_adviser_for_file(principal, file_id, DisclosureScope.CREDIT_BOOKINGS)
         file = await self.read_file(reader, file_id)
         async with self._database.connect(reader.user_id) as connection:
             return await list_bookings(connection, reader, read(file.document))
 
     async def find_request(self, principal: Principal, file_id: UUID) -> ReviewRequest:
         """What the customer wants to be looked at."""
-        reader = await self._disclosures.become_reader_of_file(principal, file_id)
+        reader = await self._disclosures.authorise_adviser_for_file(principal, file_id)
         async with self._database.connect(reader.user_id) as connection:
             found = await credit_files.find_request(connection, user_of(reader), file_id)
         if found is None:
@@ -158,8 +158,8 @@ class CreditFiles:
         """The next version, which refers to this one. What is corrected holds in it and in later ones."""
         await self._require_correctable(principal, opened.file, result, wanted)
         file, reader, now = opened.file, opened.reader, self._clock.now()
-        if file.version >= MOST_VERSIONS:
-            raise ConflictError(f"a file can have at most {MOST_VERSIONS} versions")
+        if file.version >= MAX_VERSIONS:
+            raise ConflictError(f"a file can have at most {MAX_VERSIONS} versions")
         head = CreditFileHead(
             uuid4(),
             file.version + 1,
@@ -184,7 +184,7 @@ class CreditFiles:
     async def list_public_keys(self) -> list[PublicKey]:
         """Those that signatures are checked by: the newest first, and earlier ones."""
         async with self._database.transaction() as connection:
-            await self._vault.load_signing_key(connection)
+            await self._user_encryption.load_signing_key(connection)
             return [describe_key(key) for key in await system_keys.list_signing_keys(connection)]
 
     # Parts
@@ -192,19 +192,19 @@ class CreditFiles:
     async def _compute(self, principal: Principal, head: CreditFileHead, write: WriteDocument) -> bytes:
         statements = await self._completeness.list_statements(principal)
         sources = {str(statement.stored.id): statement.source for statement in statements}
-        return await self._analyses.answer_anew(principal, partial(write, head, sources))
+        return await self._analyses.compute_uncached(principal, partial(write, head, sources))
 
     async def _store(self, principal: Principal, actor: Principal, head: CreditFileHead, document: bytes) -> CreditFile:
         """The consent is looked at once more: it may have been withdrawn meanwhile."""
         user_id = user_of(principal)
         async with self._database.transaction(principal.user_id) as connection:
-            key = await self._vault.load_signing_key(connection)
+            key = await self._user_encryption.load_signing_key(connection)
             await lock_data(connection, user_id)
             purpose, before = head.purpose, head.predecessor_id
             if before is None:
                 await self._find_purpose(connection, principal, purpose.text, purpose.disclosure_id)
-                if await credit_files.count_first_versions(connection, user_id) >= MOST_FILES:
-                    raise InvalidError(f"a user can have at most {MOST_FILES} credit files")
+                if await credit_files.count_first_versions(connection, user_id) >= MAX_FILES:
+                    raise InvalidError(f"a user can have at most {MAX_FILES} credit files")
             else:
                 await self._require_reviewable(connection, principal, before, purpose)
             file = CreditFile(
@@ -232,10 +232,10 @@ class CreditFiles:
             return
         if result is not ReviewResult.RECOMPUTED:
             raise InvalidError("goes with NEU_BERECHNET", "korrekturen")
-        if len({one.transaction_id for one in wanted}) < len(wanted):
+        if len({correction.transaction_id for correction in wanted}) < len(wanted):
             raise InvalidError("has a booking twice", "korrekturen")
         try:
-            await self._disclosures.become_reader_of_file(principal, file.id, DisclosureScope.CREDIT_BOOKINGS)
+            await self._disclosures.authorise_adviser_for_file(principal, file.id, DisclosureScope.CREDIT_BOOKINGS)
         except NotFoundError:
             raise ConflictError("the freigabe of this file does not allow credit-bookings") from None
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from kontor.domain.accesses import Access
 from kontor.domain.account_statements import AccountStatement, StatementNumber
-from kontor.services.security import STATEMENT, Vault
+from kontor.services.security import STATEMENT, UserEncryption
 from kontor.storage import account_statements
 from kontor.storage.database import Connection
 
@@ -21,7 +21,7 @@ async def find_wanted_statements(
 
 async def write_statements(
     connection: Connection,
-    vault: Vault,
+    user_encryption: UserEncryption,
     user_id: UUID,
     access_id: str,
     stored: Mapping[str, UUID],
@@ -35,6 +35,8 @@ async def write_statements(
             digests: list[bytes] = []
             sealed = None
             if statement.content is not None:
-                digests, sealed = await vault.seal_file(connection, user_id, access_id, STATEMENT, statement.content)
+                digests, sealed = await user_encryption.seal_file(
+                    connection, user_id, access_id, STATEMENT, statement.content
+                )
             await account_statements.store_statement(connection, user_id, stored[key], statement, digests, sealed)
         await account_statements.drop_oldest(connection, user_id, stored[key])

@@ -20,12 +20,12 @@ from kontor.connectors.base import Context, Continue, Done, Failed, FailureKind,
 from kontor.connectors.base import Fetch as FetchJob
 from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.clocks import BERLIN
-from kontor.domain.errors import BusyError, OutOfTimeError, TooLargeError
+from kontor.domain.errors import BusyError, DeadlineExceededError, TooLargeError
 from kontor.services.banks import BankDialogue, BankGateway, HeldLease, Leasing, Prepared, Start
 from kontor.services.fetching.account_statements import find_wanted_statements
-from kontor.services.fetching.results import FetchResults, FinishedFetch, LeaseLostError, Rest
+from kontor.services.fetching.results import FetchContinuation, FetchResults, FinishedFetch, LeaseLostError
 from kontor.services.runtime import Clock, correlation_id
-from kontor.services.security import Vault
+from kontor.services.security import UserEncryption
 from kontor.storage import fetches, queue, transactions
 from kontor.storage.database import Database
 from kontor.storage.fetches import Fetch
@@ -49,7 +49,7 @@ class Outcome(Enum):
     HANDED_BACK = "the worker stops"
 
 
-class CrowdedError(Exception):
+class ProviderLimitError(Exception):
     """As many refreshes of this provider are at work as a worker takes."""
 
 
@@ -58,13 +58,13 @@ class Fetching:
         self,
         database: Database,
         gateway: BankGateway,
-        vault: Vault,
+        user_encryption: UserEncryption,
         clock: Clock,
         results: FetchResults,
     ) -> None:
         self._database = database
         self._gateway = gateway
-        self._vault = vault
+        self._user_encryption = user_encryption
         self._clock = clock
         self._results = results
         self._leasing = Leasing(database)
@@ -100,7 +100,7 @@ class Fetching:
             log.warning("fetch.lease-lost", fetch=str(fetch.id))
         except BusyError:
             return Outcome.BUSY
-        except CrowdedError:
+        except ProviderLimitError:
             return Outcome.CROWDED
         else:
             return Outcome.HANDED_BACK if isinstance(step, Progress) else Outcome.FINISHED
@@ -141,7 +141,7 @@ class Fetching:
         None where the bank was not called.
         """
         lease = held.lease
-        context = Context(self._clock.today(), self._vault.name_customer(fetch.user_id))
+        context = Context(self._clock.today(), self._user_encryption.name_customer(fetch.user_id))
         try:
             prepared = await self._gateway.prepare(fetch.user_id, fetch.access_id, context)
             job = FetchJob() if prepared is None else await self._plan_job(fetch, prepared.access)
@@ -161,7 +161,7 @@ class Fetching:
             return
         provider_id = prepared.provider.id
         if self._refreshes[provider_id] >= PROVIDER_REFRESHES:
-            raise CrowdedError
+            raise ProviderLimitError
         self._refreshes[provider_id] += 1
         try:
             yield
@@ -227,7 +227,7 @@ class Fetching:
         if fetch.resume_state is None:
             step = await bank.begin(job)
         else:
-            rest = await self._results.open_rest(fetch)
+            rest = await self._results.open_continuation(fetch)
             headers = rest.headers
             job = replace(job, since=rest.since)
             step = await bank.resume(rest.state, Continue())
@@ -239,16 +239,16 @@ class Fetching:
             else:
                 await self._results.check_wanted(fetch, lease)
             if self._is_stopping:
-                await self._results.hand_back(fetch, lease, Rest(step.state, headers, dict(job.since)))
+                await self._results.hand_back(fetch, lease, FetchContinuation(step.state, headers, dict(job.since)))
                 return step
             step = await bank.resume(step.state, Continue())
         seconds = time.monotonic() - started
         if isinstance(step, Done):
             try:
                 await self._results.store_done(FinishedFetch(fetch, lease, headers, step, job.since, seconds))
-            except (OutOfTimeError, TooLargeError) as error:
+            except (DeadlineExceededError, TooLargeError) as error:
                 # The bank would send the same again: another attempt would only be another call.
-                log.warning("fetch.not-computed", fetch=str(fetch.id), reason=str(error))
+                log.warning("fetch.compute-failed", fetch=str(fetch.id), reason=str(error))
                 step = Failed(FailureKind.INTERNAL, str(error))
         if isinstance(step, Done):
             return step

@@ -17,7 +17,15 @@ from kontor.domain.merging import find_first_day
 from kontor.domain.products import Product
 from kontor.domain.transactions import Transaction, find_day
 from kontor.services.analyses import NOTHING_PREPARED, PreparedTags, TransactionTagging, read_own_accounts
-from kontor.services.compute import Compute, Packed, PackedPlan, clean_slowly, pack, plan_packed, unpack_slowly
+from kontor.services.compute import (
+    Compute,
+    Packed,
+    PackedPlan,
+    clean_cooperatively,
+    pack,
+    plan_packed,
+    unpack_cooperatively,
+)
 from kontor.services.fetching.bookings import load_known
 from kontor.storage import products
 from kontor.storage.data_versions import read_version
@@ -78,14 +86,14 @@ class Merges:
         found = await self._compute.run(
             plan_packed, known.rows, known.gap, rows, tuple(spans), keeps_pending, owner=user_id
         )
-        return _complete(found, await unpack_slowly(rows if found.new is None else found.new))
+        return _complete(found, await unpack_cooperatively(rows if found.new is None else found.new))
 
     async def plan_delivered(self, user_id: UUID, known: PackedKnown, delivered: DeliveredRows) -> MergePlan:
         if not known.rows and known.gap is None and not delivered.spans:  # nothing to compare with
             return plan_first(delivered.rows)
         rows = pack(delivered.rows)
         found = await self._compute.run(plan_packed, known.rows, known.gap, rows, delivered.spans, False, owner=user_id)
-        return _complete(found, delivered.rows if found.new is None else await unpack_slowly(found.new))
+        return _complete(found, delivered.rows if found.new is None else await unpack_cooperatively(found.new))
 
     async def prepare_tags(self, user_id: UUID, own: OwnAccounts, plans: Iterable[MergePlan]) -> PreparedTags:
         """Of all rows that have no tags once the plans are written."""
@@ -146,6 +154,6 @@ async def clean_fetched(fetched: Fetched, today: date) -> FetchedMerges:
 
 
 async def _clean(rows: Sequence[Transaction], spans: Sequence[BalanceSpan], today: date) -> DeliveredRows:
-    cleaned = await clean_slowly(rows)
+    cleaned = await clean_cooperatively(rows)
     cleaned.sort(key=lambda row: find_day(row) or today)
     return DeliveredRows(tuple(cleaned), len(rows) - len(cleaned), find_first_day(cleaned), tuple(spans))

@@ -23,7 +23,7 @@ from kontor.services.fetching.notices import FAILURES
 from kontor.services.fetching.staging import Staging
 from kontor.services.fetching.writing import FetchWriting
 from kontor.services.runtime import Clock
-from kontor.services.security import Vault
+from kontor.services.security import UserEncryption
 from kontor.services.webhooks import Events
 from kontor.storage import accesses, alert_states, fetches, permissions, products, queue, users
 from kontor.storage.data_versions import read_version, take_version
@@ -48,7 +48,7 @@ class PreparedRelease:
     merges: FetchedMerges
 
 
-class Rest(msgspec.Struct, frozen=True):
+class FetchContinuation(msgspec.Struct, frozen=True):
     """What is sealed for the worker that goes on: the connector's state, and headers that are not stored yet.
 
     `since` as the bank was asked.
@@ -78,7 +78,7 @@ class FetchResults:
     def __init__(
         self,
         database: Database,
-        vault: Vault,
+        user_encryption: UserEncryption,
         clock: Clock,
         events: Events,
         refreshing: Refreshing,
@@ -90,7 +90,7 @@ class FetchResults:
         self._database = database
         self._merges = merges
         self._writing = writing
-        self._vault = vault
+        self._user_encryption = user_encryption
         self._clock = clock
         self._events = events
         self._admissions = admissions
@@ -203,10 +203,10 @@ class FetchResults:
                 raise LeaseLostError
 
     @retry_conflicts
-    async def hand_back(self, fetch: Fetch, lease: Lease, rest: Rest) -> None:
+    async def hand_back(self, fetch: Fetch, lease: Lease, rest: FetchContinuation) -> None:
         """Another worker goes on with the same dialogue."""
         async with self._fenced(fetch, lease) as (connection, access):
-            sealed = await self._vault.seal(connection, fetch.user_id, access.id, "rest", rest)
+            sealed = await self._user_encryption.seal(connection, fetch.user_id, access.id, "rest", rest)
             await fetches.hand_back(connection, fetch.user_id, fetch.id, sealed)
 
     @retry_conflicts
@@ -296,7 +296,9 @@ class FetchResults:
 
     # From a dialogue with the user to the worker
 
-    async def begin_rest(self, connection: Connection, dialogue: Dialogue, access: Access, step: Progress) -> None:
+    async def queue_continuation(
+        self, connection: Connection, dialogue: Dialogue, access: Access, step: Progress
+    ) -> None:
         """The user is authenticated and the products are known: the rest of the fetch is a worker's."""
         user_id = dialogue.user_id
         is_first = access.status is not AccessStatus.COMPLETE
@@ -304,8 +306,8 @@ class FetchResults:
             await self._store_first_headers(connection, user_id, access, step.partial)
         await accesses.store_notices(connection, user_id, access.id, [], [])
         await self.refreshing.resume(connection, user_id, access.id)
-        rest = Rest(step.state, None if is_first else step.partial)
-        sealed = await self._vault.seal(connection, user_id, access.id, "rest", rest)
+        rest = FetchContinuation(step.state, None if is_first else step.partial)
+        sealed = await self._user_encryption.seal(connection, user_id, access.id, "rest", rest)
         await fetches.interrupt_open(connection, user_id, access.id)
         await request_fetch(
             connection,
@@ -317,11 +319,11 @@ class FetchResults:
             resume_state=sealed,
         )
 
-    async def open_rest(self, fetch: Fetch) -> Rest:
+    async def open_continuation(self, fetch: Fetch) -> FetchContinuation:
         assert fetch.resume_state is not None
         async with self._database.connect(fetch.user_id) as connection:
-            return await self._vault.unseal(
-                connection, fetch.user_id, fetch.access_id, "rest", fetch.resume_state, Rest
+            return await self._user_encryption.unseal(
+                connection, fetch.user_id, fetch.access_id, "rest", fetch.resume_state, FetchContinuation
             )
 
     # Parts

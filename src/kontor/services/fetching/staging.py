@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 
 from kontor.connectors.base import Done, Fetched, Headers
-from kontor.services.security import Vault
+from kontor.services.security import UserEncryption
 from kontor.storage import staged_fetches
 from kontor.storage.database import Connection
 
@@ -35,17 +35,17 @@ class StagedResult(msgspec.Struct, frozen=True):
 
 
 class Staging:
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+    def __init__(self, user_encryption: UserEncryption) -> None:
+        self._user_encryption = user_encryption
 
     async def stage_headers(self, connection: Connection, user_id: UUID, access_id: str, headers: Headers) -> None:
-        sealed = await self._vault.seal(connection, user_id, access_id, HEADERS, headers)
+        sealed = await self._user_encryption.seal(connection, user_id, access_id, HEADERS, headers)
         await staged_fetches.store_headers(connection, user_id, access_id, sealed)
 
     async def stage_result(self, connection: Connection, user_id: UUID, access_id: str, step: Done) -> None:
         assert isinstance(step.result, Fetched), "a fetch was asked for"
         result = StagedResult(step.result, step.connector_state)
-        sealed = await self._vault.seal(connection, user_id, access_id, RESULT, result)
+        sealed = await self._user_encryption.seal(connection, user_id, access_id, RESULT, result)
         await staged_fetches.store_result(connection, user_id, access_id, sealed)
 
     async def find_headers(self, connection: Connection, user_id: UUID, access_id: str) -> Headers | None:
@@ -66,9 +66,9 @@ class Staging:
         headers = await self._open_headers(connection, user_id, access_id, found[0])
         done = None
         if found[1] is not None:
-            result = await self._vault.unseal(connection, user_id, access_id, RESULT, found[1], StagedResult)
+            result = await self._user_encryption.unseal(connection, user_id, access_id, RESULT, found[1], StagedResult)
             done = Done(result.fetched, result.memory)
         return Staged(headers, done, found[2])
 
     async def _open_headers(self, connection: Connection, user_id: UUID, access_id: str, sealed: bytes) -> Headers:
-        return await self._vault.unseal(connection, user_id, access_id, HEADERS, sealed, Headers)
+        return await self._user_encryption.unseal(connection, user_id, access_id, HEADERS, sealed, Headers)

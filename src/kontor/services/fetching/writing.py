@@ -17,7 +17,7 @@ from kontor.services.fetching.bookings import write_plan
 from kontor.services.fetching.merges import FetchedMerges, Merges
 from kontor.services.fetching.notices import make_notices
 from kontor.services.runtime import Clock
-from kontor.services.security import Vault
+from kontor.services.security import UserEncryption
 from kontor.storage import accesses, positions, products, standing_orders
 from kontor.storage.database import Connection
 from kontor.storage.tags import TaggedRow
@@ -44,8 +44,10 @@ class WrittenFetch:
 
 
 class FetchWriting:
-    def __init__(self, vault: Vault, clock: Clock, tagging: TransactionTagging, merges: Merges) -> None:
-        self._vault = vault
+    def __init__(
+        self, user_encryption: UserEncryption, clock: Clock, tagging: TransactionTagging, merges: Merges
+    ) -> None:
+        self._user_encryption = user_encryption
         self._clock = clock
         self._tagging = tagging
         self._merges = merges
@@ -81,7 +83,7 @@ class FetchWriting:
                 is_changed |= written.is_changed
         await self._write_positions(connection, user_id, stored, result.positions)
         await self._write_standing_orders(connection, user_id, stored, result.standing_orders)
-        await write_statements(connection, self._vault, user_id, access.id, stored, result.statements)
+        await write_statements(connection, self._user_encryption, user_id, access.id, stored, result.statements)
         told = [product.key for product in map(clean_product, headers.products)] if headers is not None else []
         complete = [stored[key] for key in (*result.transactions, *result.positions) if key in stored]
         seen = [stored[key] for key in told if key in stored]
@@ -175,7 +177,9 @@ class FetchWriting:
         messages = [notice for notice in issues if notice.kind.is_for_the_user]
         connector_state = None
         if access.is_synced and step.connector_state is not None:
-            connector_state = await self._vault.seal(connection, user_id, access.id, "memory", step.connector_state)
+            connector_state = await self._user_encryption.seal(
+                connection, user_id, access.id, "memory", step.connector_state
+            )
         assert isinstance(step.result, Fetched), "a fetch was asked for"
         await accesses.store_success(
             connection,

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from kontor.connectors.catalogue.svg import LARGEST_SVG, UnsafeSvgError, sanitise_svg
+from kontor.connectors.catalogue.svg import MAX_SVG, UnsafeSvgError, sanitise_svg
 from kontor.domain.callbacks import parse_callback
-from kontor.domain.colours import DARK, LEAST_CONTRAST, LIGHT, PRIMARY, contrast, is_colour
+from kontor.domain.colours import DARK, LIGHT, MIN_CONTRAST, PRIMARY, contrast, is_colour
 from kontor.domain.errors import ConflictError, InvalidError
 from kontor.domain.redirects import Branding
 from kontor.domain.tenants import check_text
@@ -88,8 +88,8 @@ def _check_licence(text: str | None) -> str | None:
 def clean_logo(data: bytes) -> bytes:
     """An SVG written anew from what is harmless in it, or a PNG as it is."""
     if data.startswith(_PNG):
-        if len(data) > LARGEST_SVG:
-            raise InvalidError(f"at most {LARGEST_SVG // 1024} kB are allowed", "--logo")
+        if len(data) > MAX_SVG:
+            raise InvalidError(f"at most {MAX_SVG // 1024} kB are allowed", "--logo")
         return data
     try:
         return sanitise_svg(data)
@@ -123,9 +123,9 @@ def _check_contrast(colours: dict[str, str], prefix: str) -> None:
         if upper not in colours:
             continue
         ratio = contrast(colours[upper], colours[lower])
-        if ratio < LEAST_CONTRAST:
+        if ratio < MIN_CONTRAST:
             pair = f"{prefix}{upper} on {prefix}{lower}"
-            raise InvalidError(f"{pair} has a contrast of {ratio:.1f}:1, and {LEAST_CONTRAST}:1 is needed", "--colour")
+            raise InvalidError(f"{pair} has a contrast of {ratio:.1f}:1, and {MIN_CONTRAST}:1 is needed", "--colour")
 
 
 def check_origin(text: str) -> str:

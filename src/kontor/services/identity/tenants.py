@@ -163,7 +163,7 @@ class TenantAdministration:
             await tenants.update_tenant(connection, tenant)
             said = tenant.learns_from_corrections, tenant.asks_model
             if said != (before.learns_from_corrections, before.asks_model):
-                await tenant_rules.raise_rules_version(connection, tenant.id)
+                await tenant_rules.increment_rules_version(connection, tenant.id)
                 await queue.enqueue_retag_tenant(connection, tenant.id)
             if tenant.asks_model != before.asks_model:
                 await merchants.forget_open(connection, tenant.id)

@@ -14,7 +14,7 @@ from kontor.domain.secrets import Secret
 from kontor.egress import Destination, EgressRefusedError, GuardedAsyncTransport, Purpose, find_host
 from kontor.services.merchants.prompts import make_body, read_category
 
-MOST_ANSWER_BYTES = 256 * 1024
+MAX_ANSWER_BYTES = 256 * 1024
 PATH = "/chat/completions"
 
 
@@ -115,7 +115,7 @@ async def _read_answer(response: httpx.Response) -> ModelAnswer:
     received = bytearray()
     async for piece in response.aiter_raw():
         received += piece
-        if len(received) > MOST_ANSWER_BYTES:
+        if len(received) > MAX_ANSWER_BYTES:
             return ModelAnswer(failure=ModelFailure.TOO_LARGE)
     try:
         completion = _completions.decode(bytes(received))

@@ -8,7 +8,7 @@ from kontor.services.analyses import ASSIGNABLE, fits_payments
 # What a name cannot tell: that an account is one's own, cash, loans; and what the tagger says of anything unknown.
 NOT_OFFERED = ("TRANSFER_", "SAVINGS_", "BANKFINANCE_", "OTHER_SPENDING")
 NO_ANSWER = "UNKNOWN"
-MOST_TOKENS = 1000  # some models write down their thoughts before the answer
+MAX_TOKENS = 1000  # some models write down their thoughts before the answer
 CHOICES = {name: item for name, item in ASSIGNABLE.items() if fits_payments(name) and not name.startswith(NOT_OFFERED)}
 _NAMED = re.compile(r'"category"\s*:\s*"([A-Z_]{1,60})"')
 _INTRODUCTION = f"""\
@@ -30,7 +30,7 @@ def make_body(model: str, merchant: str) -> bytes:
             {"role": "user", "content": json.dumps({"merchant": merchant})},
         ],
         "temperature": 0,
-        "max_tokens": MOST_TOKENS,
+        "max_tokens": MAX_TOKENS,
     }
     return json.dumps(body, ensure_ascii=False).encode()
 

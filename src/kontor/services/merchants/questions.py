@@ -12,7 +12,7 @@ from uuid import UUID
 
 import structlog
 
-from kontor.domain.merchants import MOST_OPEN, plan_pause
+from kontor.domain.merchants import MAX_OPEN, plan_pause
 from kontor.services.analyses import MerchantKnowledge, may_be_known, read_own_accounts
 from kontor.services.merchants.model_calls import ModelCalls, ModelFailure
 from kontor.services.merchants.prompts import make_body
@@ -26,7 +26,7 @@ CHECK_PAUSE = timedelta(hours=1)  # between two looks through a user's transacti
 USERS_PER_RUN = 200
 REQUESTS_PER_RUN = 50  # of a tenant
 LEASE_SLACK = timedelta(minutes=1)
-LONGEST_REST = timedelta(hours=1)  # after failed requests
+MAX_REST = timedelta(hours=1)  # after failed requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,14 @@ class MerchantQuestions:
             if claimed is None:
                 return count
             async with self._database.connect() as connection:
-                room = MOST_OPEN - await merchants.count_open(connection, claimed.tenant_id)
+                room = MAX_OPEN - await merchants.count_open(connection, claimed.tenant_id)
             if room <= 0:
                 continue  # the user's transactions are looked through when there is room again
             async with self._database.connect(claimed.id) as connection:
                 version = await read_version(connection, claimed.id)
             found = await self._find_unknown(claimed.tenant_id, claimed.id, claimed.seen, room)
             async with self._database.transaction() as connection:
-                if not await merchants.may_add(connection, claimed.tenant_id, claimed.id):
+                if not await merchants.can_store_question(connection, claimed.tenant_id, claimed.id):
                     continue
                 await merchants.add_open(connection, claimed.tenant_id, found)
                 if len(found) < room:
@@ -170,7 +170,7 @@ class MerchantQuestions:
         self.last_failure = failure
         self._failures = 0 if failure is None else self._failures + 1
         if failure is not None:
-            pause = min(plan_pause(self._failures), LONGEST_REST)
+            pause = min(plan_pause(self._failures), MAX_REST)
             self._rests_until = self._read_clock() + pause.total_seconds()
 
     async def _put_in_force(self, tenant_id: UUID) -> None:
@@ -179,6 +179,6 @@ class MerchantQuestions:
             if not await merchants.has_news(connection, tenant_id):
                 return
         async with self._database.transaction() as connection:
-            await tenant_rules.raise_rules_version(connection, tenant_id)
+            await tenant_rules.increment_rules_version(connection, tenant_id)
             await merchants.note_news(connection, tenant_id)
             await queue.enqueue_retag_tenant(connection, tenant_id)

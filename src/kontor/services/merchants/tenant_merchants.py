@@ -34,7 +34,7 @@ class TenantMerchants:
             if not fits_payments(category):
                 raise InvalidError("is no category of payments", "tagTreeItem")
         async with self._database.transaction() as connection:
-            await tenant_rules.raise_rules_version(connection, principal.tenant_id)
+            await tenant_rules.increment_rules_version(connection, principal.tenant_id)
             known = await _require_merchant(connection, principal.tenant_id, merchant_id)
             category = category or known.category
             if category is None:
@@ -45,7 +45,7 @@ class TenantMerchants:
     async def reject(self, principal: Principal, merchant_id: UUID) -> None:
         """Nothing is known of it from now on, and the model is not asked again."""
         async with self._database.transaction() as connection:
-            await tenant_rules.raise_rules_version(connection, principal.tenant_id)
+            await tenant_rules.increment_rules_version(connection, principal.tenant_id)
             known = await _require_merchant(connection, principal.tenant_id, merchant_id)
             await merchants.set_state(
                 connection, principal.tenant_id, merchant_id, MerchantState.REJECTED, known.category
@@ -55,7 +55,7 @@ class TenantMerchants:
     async def delete(self, principal: Principal, merchant_id: UUID) -> None:
         """Nothing of it stays. The model may be asked again."""
         async with self._database.transaction() as connection:
-            await tenant_rules.raise_rules_version(connection, principal.tenant_id)
+            await tenant_rules.increment_rules_version(connection, principal.tenant_id)
             if not await merchants.delete_merchant(connection, principal.tenant_id, merchant_id):
                 raise NotFoundError
             await _finish(connection, principal, "merchant.delete", merchant_id)

@@ -1,6 +1,6 @@
 """What operators see and what runs by itself: figures, audit views, housekeeping, worker heartbeats."""
 
-from kontor.services.operations.egress import EgressLedger
+from kontor.services.operations.egress import EgressReport
 from kontor.services.operations.figures import AccessFigures, Check, OpsFigures, RefreshFigures, SystemFigures
 from kontor.services.operations.housekeeping import Housekeeping
 from kontor.services.operations.incidents import Incidents, list_deadlines
@@ -11,7 +11,7 @@ __all__ = [
     "MAX_SERIAL",
     "AccessFigures",
     "Check",
-    "EgressLedger",
+    "EgressReport",
     "Housekeeping",
     "Incidents",
     "Ops",

@@ -1,4 +1,4 @@
-"""The ledger of connections to other hosts, over all processes: each adds what it has counted."""
+"""Connections to other hosts, over all processes: each adds what it has counted."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,7 +10,7 @@ from psycopg import Error
 from psycopg_pool import PoolTimeout
 
 from kontor.domain.egress import EgressRow, PurposeTotal
-from kontor.egress import LEDGER, Ledger
+from kontor.egress import CONNECTION_COUNTERS, ConnectionCounters
 from kontor.storage import egress
 from kontor.storage.database import Database
 
@@ -19,10 +19,10 @@ log = structlog.get_logger(__name__)
 FLUSH_SECONDS = 60
 
 
-class EgressLedger:
-    def __init__(self, database: Database, ledger: Ledger = LEDGER) -> None:
+class EgressReport:
+    def __init__(self, database: Database, counters: ConnectionCounters = CONNECTION_COUNTERS) -> None:
         self._database = database
-        self._ledger = ledger
+        self._counters = counters
 
     @asynccontextmanager
     async def storing(self) -> AsyncIterator[None]:
@@ -42,14 +42,14 @@ class EgressLedger:
 
     async def store(self) -> None:
         """One statement, and none where nothing has been counted. Without a database the counts wait."""
-        counted = self._ledger.drain()
+        counted = self._counters.drain()
         if not counted:
             return
         try:
             async with self._database.transaction() as connection:
                 await egress.add_counts(connection, counted)
         except (Error, PoolTimeout, TimeoutError, OSError, asyncio.CancelledError) as error:
-            self._ledger.put_back(counted)
+            self._counters.put_back(counted)
             log.warning("egress.not-stored", reason=type(error).__name__)
             if isinstance(error, asyncio.CancelledError):
                 raise

@@ -8,7 +8,7 @@ from kontor.domain.egress import PurposeTotal
 from kontor.domain.incidents import Report
 from kontor.domain.operator_views import DeliveryCounts, JobCount
 from kontor.domain.operators import Viewer
-from kontor.services.operations.egress import EgressLedger
+from kontor.services.operations.egress import EgressReport
 from kontor.services.operations.incidents import Incidents
 from kontor.services.operations.refresh_outcomes import OutcomeTally
 from kontor.services.runtime import Clock, SingleFlightCache
@@ -47,7 +47,7 @@ class SystemFigures:
 
 
 # Somebody's password is wrong at any time. Beyond this share of all accesses it is no single customer's affair.
-MOST_TROUBLED = 0.01
+MAX_TROUBLED = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ class Check:
 
 
 class OpsFigures:
-    def __init__(self, database: Database, clock: Clock, egress: EgressLedger) -> None:
+    def __init__(self, database: Database, clock: Clock, egress: EgressReport) -> None:
         self._database = database
-        self._ledger = egress
+        self._egress = egress
         self._clock = clock
         self._outcomes = OutcomeTally(database)
         self._refreshes: SingleFlightCache[UUID | None, RefreshFigures] = SingleFlightCache(self._count_refreshes)
@@ -152,7 +152,7 @@ class OpsFigures:
         return SystemFigures(outages, jobs, alive, dead, versions, states)
 
     async def _sum_egress(self, nothing: None) -> list[PurposeTotal]:
-        return await self._ledger.sum_today()
+        return await self._egress.sum_today()
 
     async def _find_deadlines(self, nothing: None) -> dict[Report, datetime]:
         return await self._incidents.find_next_deadlines()
@@ -162,4 +162,4 @@ def _check_accesses(counts: RefreshCounts, total: int) -> Check:
     """Banks that do not answer, and logins that they refuse, count alike: the customer gets no data."""
     refused = counts.paused.get("CREDENTIALS", 0)
     detail = f"{counts.failing} of {total} failed at the last fetch, {refused} with a refused login"
-    return Check("accesses", counts.troubled <= total * MOST_TROUBLED, detail)
+    return Check("accesses", counts.troubled <= total * MAX_TROUBLED, detail)

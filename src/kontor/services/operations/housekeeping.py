@@ -81,7 +81,7 @@ class Housekeeping:
             "unconfirmed_accesses": await self._one_by_one(delete_unconfirmed),
             "old_pages": await self._once(demo_bank.delete_old_pages),
             "old_payments": await self._in_batches(lambda connection: payments.delete_old_payments(connection, BATCH)),
-            "users_with_kept_payments": await self._one_by_one(erased_payments.anonymise_left_behind),
+            "users_with_kept_payments": await self._one_by_one(erased_payments.anonymise_orphaned),
             "old_payment_keys": await self._in_batches(lambda connection: payments.forget_old_keys(connection, BATCH)),
             "old_orders": await self._once(payments.delete_old_fingerprints),
             "old_verifications": await self._in_batches(
@@ -135,7 +135,7 @@ class Housekeeping:
         today = self._clock.today()
 
         async def end_one(connection: Connection) -> bool:
-            found = await permissions.lock_over(connection, today)
+            found = await permissions.lock_expired_permission(connection, today)
             return found is not None and await delete_access_data(connection, *found, PermissionStatus.EXPIRED)
 
         return await self._one_by_one(end_one)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from kontor.analysis.calendars import is_working_day
 from kontor.domain.errors import ConflictError, InvalidError
 from kontor.domain.incident_figures import KEPT, IncidentFigures
-from kontor.domain.incidents import MOST_CHARACTERS, Criterion, Deadline, Incident, Report, find_deadlines
+from kontor.domain.incidents import MAX_CHARACTERS, Criterion, Deadline, Incident, Report, find_deadlines
 from kontor.services.security import auditing
 from kontor.storage import incidents, ops_jobs, outages, workers
 from kontor.storage.database import Connection, Database
@@ -24,8 +24,8 @@ class Incidents:
     async def open_incident(self, title: str, aware_at: datetime | None, occurred_at: datetime | None) -> Incident:
         now = datetime.now(UTC)
         title, aware_at = title.strip(), aware_at or now
-        if not title or len(title) > MOST_CHARACTERS or not title.isprintable():
-            raise InvalidError(f"must have 1 to {MOST_CHARACTERS} characters, in one line", "title")
+        if not title or len(title) > MAX_CHARACTERS or not title.isprintable():
+            raise InvalidError(f"must have 1 to {MAX_CHARACTERS} characters, in one line", "title")
         _require_past(aware_at, now, "--aware")
         if occurred_at is not None and occurred_at > aware_at:
             raise InvalidError("must not be after --aware", "--occurred")

@@ -92,7 +92,7 @@ class Interventions:
                 if not is_retried:
                     raise ConflictError(f"The job is {job.status}: only one that failed and is held can be retried.")
                 await auditing.record(connection, None, viewer.actor, "job.retry", f"job {job_id} {job.entrypoint}")
-        except ops_details.EqualJobError:
+        except ops_details.DuplicateJobError:
             raise ConflictError("A job for the same object waits or is being run already.") from None
         return job
 

@@ -23,7 +23,7 @@ from kontor.domain.operators import Operator, RefreshState, Viewer
 from kontor.domain.principals import Principal
 from kontor.domain.webhooks import Webhook
 from kontor.services.accesses import Refreshing
-from kontor.services.operations.egress import EgressLedger
+from kontor.services.operations.egress import EgressReport
 from kontor.services.operations.figures import OpsFigures
 from kontor.services.operations.incidents import Incidents
 from kontor.services.operations.interventions import Interventions
@@ -59,7 +59,7 @@ class Ops:
     def __init__(self, database: Database, clock: Clock, refreshing: Refreshing) -> None:
         self._database = database
         self._clock = clock
-        self.egress = EgressLedger(database)
+        self.egress = EgressReport(database)
         self.figures = OpsFigures(database, clock, self.egress)
         self.incidents = Incidents(database)
         self.interventions = Interventions(database, clock, refreshing)

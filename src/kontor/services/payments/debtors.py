@@ -13,7 +13,7 @@ from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
 from kontor.domain.stored_products import StoredProduct
 from kontor.services.banks import Providers, find_missing_fields
-from kontor.services.security import Encryption, Vault
+from kontor.services.security import Encryption, UserEncryption
 from kontor.storage import accesses, products
 from kontor.storage.database import Database
 
@@ -41,11 +41,13 @@ class Debtor:
 
 
 class PaymentDebtors:
-    def __init__(self, database: Database, providers: Providers, encryption: Encryption, vault: Vault) -> None:
+    def __init__(
+        self, database: Database, providers: Providers, encryption: Encryption, user_encryption: UserEncryption
+    ) -> None:
         self._database = database
         self._providers = providers
         self._encryption = encryption
-        self._vault = vault
+        self._user_encryption = user_encryption
 
     async def require_product(self, principal: Principal, access_id: str, product_id: UUID) -> None:
         """Raises NotFoundError unless it is a product of the user."""
@@ -110,7 +112,7 @@ class PaymentDebtors:
         missing = find_missing_fields(provider, credentials)
         if missing:
             raise OrderError(OrderProblem.CREDENTIALS, f"incomplete or malformed: {', '.join(missing)}", "credentials")
-        lease_key = self._vault.digest_login(provider, credentials, user_of(principal))
+        lease_key = self._user_encryption.digest_login(provider, credentials, user_of(principal))
         found = await self._find_own(principal, provider, product)
         if found is not None:
             stored, access = found

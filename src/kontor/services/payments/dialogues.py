@@ -42,7 +42,7 @@ from kontor.services.payments.standing_orders import apply_standing
 from kontor.services.payments.steps import conclude, decide_for, describe_payment, keep_secrets, make_pay
 from kontor.services.runtime import Clock, fault_points
 from kontor.services.sca import DialogueEngine
-from kontor.services.security import Vault, auditing
+from kontor.services.security import UserEncryption, auditing
 from kontor.services.webhooks import Events
 from kontor.storage import accesses, leases, payments, users
 from kontor.storage.database import Connection, Database
@@ -65,11 +65,13 @@ class PaymentView:
 
 
 class PaymentDialogues:
-    def __init__(self, database: Database, gateway: BankGateway, vault: Vault, clock: Clock, events: Events) -> None:
+    def __init__(
+        self, database: Database, gateway: BankGateway, user_encryption: UserEncryption, clock: Clock, events: Events
+    ) -> None:
         self._database = database
         self._events = events
         self._gateway = gateway
-        self._vault = vault
+        self._user_encryption = user_encryption
         self._clock = clock
         self.engine = DialogueEngine(
             describe_payment,
@@ -130,18 +132,18 @@ class PaymentDialogues:
 
     async def _unseal(self, connection: Connection, payment: Payment, sealed: bytes) -> Secrets:
         associated_data = (payment.access_id or "", f"payment {payment.id}")
-        return await self._vault.unseal(connection, payment.user_id, *associated_data, sealed, Secrets)
+        return await self._user_encryption.unseal(connection, payment.user_id, *associated_data, sealed, Secrets)
 
     async def seal_credentials(self, connection: Connection, payment: Payment, credentials: dict[str, Secret]) -> bytes:
         plain = {name: value.reveal() for name, value in credentials.items()}
         associated_data = (payment.access_id or "", f"payment {payment.id} credentials")
-        return await self._vault.seal(connection, payment.user_id, *associated_data, plain)
+        return await self._user_encryption.seal(connection, payment.user_id, *associated_data, plain)
 
     async def prepare(self, payment: Payment, may_send: Callable[[], bool]) -> Prepared | None:
         """With the credentials that were given for this payment, else with those of its access."""
         context = Context(
             self._clock.today(),
-            self._vault.name_customer(payment.user_id),
+            self._user_encryption.name_customer(payment.user_id),
             payment.customer_ip,
             payment.callback_url,
             may_send,
@@ -168,7 +170,9 @@ class PaymentDialogues:
             if found is None or found[2] is None:
                 return None
             associated_data = (payment.access_id or "", f"payment {payment.id} credentials")
-            plain = await self._vault.unseal(connection, payment.user_id, *associated_data, found[2], dict[str, str])
+            plain = await self._user_encryption.unseal(
+                connection, payment.user_id, *associated_data, found[2], dict[str, str]
+            )
         return {name: Secret(value) for name, value in plain.items()}
 
     # The send guard
@@ -272,7 +276,7 @@ class PaymentDialogues:
         sealed = None
         if payment.state.is_under_way or (payment.next_lookup_at is not None and secrets.state):
             associated_data = (payment.access_id or "", f"payment {payment.id}")
-            sealed = await self._vault.seal(connection, payment.user_id, *associated_data, secrets)
+            sealed = await self._user_encryption.seal(connection, payment.user_id, *associated_data, secrets)
         is_needed = payment.state.is_under_way or payment.state in (PaymentState.DRAFT, PaymentState.UNKNOWN)
         await payments.save_payment(connection, payment, sealed, credentials if is_needed else None)
         dialogue = payment.dialogue
@@ -328,11 +332,13 @@ class PaymentDialogues:
             async with self._database.transaction(payment.user_id) as connection:
                 sealed = None
                 if step.connector_state is not None:
-                    sealed = await self._vault.seal(connection, user_id, access_id, "memory", step.connector_state)
+                    sealed = await self._user_encryption.seal(
+                        connection, user_id, access_id, "memory", step.connector_state
+                    )
                 learnt = step.result.consent_until
-                await accesses.store_learnt(connection, user_id, access_id, lease_key, sealed, learnt)
+                await accesses.store_dialogue_state(connection, user_id, access_id, lease_key, sealed, learnt)
         except Exception as error:
-            log.warning("payment.not-learnt", payment=str(payment.id), reason=type(error).__name__)
+            log.warning("payment.state-not-stored", payment=str(payment.id), reason=type(error).__name__)
 
 
 def _note_verification(payment: Payment) -> Payment:

@@ -47,7 +47,7 @@ from kontor.services.payments.standing_orders import StandingOrders
 from kontor.services.payments.verifications import PaymentVerifications
 from kontor.services.runtime import Clock, fault_points
 from kontor.services.sca import find_unoffered
-from kontor.services.security import Vault, auditing
+from kontor.services.security import UserEncryption, auditing
 from kontor.services.webhooks import Events
 from kontor.storage import payments
 from kontor.storage.database import Connection, Database
@@ -78,7 +78,7 @@ class Payments:
         self,
         database: Database,
         gateway: BankGateway,
-        vault: Vault,
+        user_encryption: UserEncryption,
         clock: Clock,
         debtors: PaymentDebtors,
         events: Events,
@@ -87,12 +87,12 @@ class Payments:
         self._database = database
         self._clock = clock
         self._leasing = Leasing(database)
-        self.dialogues = PaymentDialogues(database, gateway, vault, clock, events)
+        self.dialogues = PaymentDialogues(database, gateway, user_encryption, clock, events)
         self._engine = self.dialogues.engine
         self._wait_seconds = max(0.5, request_seconds - 1)
         self.debtors = debtors
         self.standing_orders = StandingOrders(database, clock)
-        self.verifications = PaymentVerifications(database, gateway, vault, clock, self._leasing)
+        self.verifications = PaymentVerifications(database, gateway, user_encryption, clock, self._leasing)
         self.evidence = PaymentEvidence(database)
         self.payees = Payees(database)
         self._ordering = PaymentOrdering(
@@ -143,7 +143,7 @@ class Payments:
         self, principal: Principal, debtor: Debtor, requests: Sequence[PaymentRequest]
     ) -> list[PaymentView]:
         """As `initiate`, for the orders of a file: all of them are stored, or none."""
-        return await self._engine.run_to_the_end(self._ordering.order(principal, debtor, requests))
+        return await self._engine.run_shielded(self._ordering.order(principal, debtor, requests))
 
     def check(self, principal: Principal, request: PaymentRequest) -> None:
         """Raises OrderError for what no bank is to see, DebitsNotAllowedError for what this client may not order."""
@@ -186,12 +186,12 @@ class Payments:
         With `seen_wrong_tans`, also where a TAN was wrong since the user saw that many: the same page sent twice must
         not spend two attempts.
         """
-        return await self._engine.run_to_the_end(self._answer(principal, payment_id, kind, answer, seen_wrong_tans))
+        return await self._engine.run_shielded(self._answer(principal, payment_id, kind, answer, seen_wrong_tans))
 
     async def accept_payees(self, principal: Principal, payment_id: UUID) -> PaymentView:
         """Pay although the payee does not match. Raises PaymentNotOpenError where nobody asked."""
         accepted = self._answer(principal, payment_id, PaymentAnswer.ACCEPT_PAYEES, AcceptPayees(), None)
-        return await self._engine.run_to_the_end(accepted)
+        return await self._engine.run_shielded(accepted)
 
     # For the drafts of the web form, see `drafts`
 
@@ -199,7 +199,7 @@ class Payments:
         self, payment: Payment, principal: Principal, accepted_payees: tuple[PayeeResult, ...]
     ) -> PaymentView:
         """Ask the bank for a draft that is complete. Under way already, it is just shown."""
-        return await self._engine.run_to_the_end(self._begin_draft(payment, principal, accepted_payees))
+        return await self._engine.run_shielded(self._begin_draft(payment, principal, accepted_payees))
 
     # Parts
 
@@ -211,7 +211,7 @@ class Payments:
             view = await self._load(user_id, payment_id)
         if view.payment.state is PaymentState.UNKNOWN:
             async with self._database.connect(user_id) as connection:
-                await payments.hasten_lookup(connection, user_id, payment_id, now)
+                await payments.advance_lookup(connection, user_id, payment_id, now)
         return view
 
     async def _load(self, user_id: UUID, payment_id: UUID) -> PaymentView:

@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 ACTOR = "recovery"
 BATCH = 20
-PATIENCE_SECONDS = 4  # a bank that takes longer is waited for in the background
+WAIT_TIMEOUT_SECONDS = 4  # a bank that takes longer is waited for in the background
 MAX_ACCEPTED_LOOKUPS = 10
 MAX_UNKNOWN_AGE = timedelta(days=14)
 ATTENDED = timedelta(minutes=15)  # so long after the order the customer counts as present
@@ -60,7 +60,7 @@ class PaymentRecovery:
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
         if self._asking:
-            await asyncio.wait(self._asking, timeout=PATIENCE_SECONDS)
+            await asyncio.wait(self._asking, timeout=WAIT_TIMEOUT_SECONDS)
         if orphaned or due:
             log.info("payment.recovery", closed=len(orphaned), asked=len(due))
         return len(orphaned) + len(due)

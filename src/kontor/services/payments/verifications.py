@@ -42,7 +42,7 @@ from kontor.services.banks import REFUSALS, BankDialogue, BankGateway, HeldLease
 from kontor.services.payments.debtors import Debtor
 from kontor.services.payments.requests import PaymentRequest
 from kontor.services.runtime import Clock
-from kontor.services.security import Vault, auditing
+from kontor.services.security import UserEncryption, auditing
 from kontor.storage import payees, verifications
 from kontor.storage.database import Connection, Database
 
@@ -60,10 +60,12 @@ class LoginRefusedError(Exception):
 
 
 class PaymentVerifications:
-    def __init__(self, database: Database, gateway: BankGateway, vault: Vault, clock: Clock, leasing: Leasing) -> None:
+    def __init__(
+        self, database: Database, gateway: BankGateway, user_encryption: UserEncryption, clock: Clock, leasing: Leasing
+    ) -> None:
         self._database = database
         self._gateway = gateway
-        self._vault = vault
+        self._user_encryption = user_encryption
         self._clock = clock
         self._leasing = leasing
 
@@ -163,7 +165,7 @@ class PaymentVerifications:
         self, held: HeldLease, principal: Principal, debtor: Debtor, customer_ip: str | None
     ) -> BankDialogue | None:
         user_id = user_of(principal)
-        customer = self._vault.name_customer(user_id)
+        customer = self._user_encryption.name_customer(user_id)
         context = Context(self._clock.today(), customer, customer_ip, may_send=lambda: False)
         if debtor.credentials is not None:
             provider_id, credentials = debtor.provider_id, debtor.credentials

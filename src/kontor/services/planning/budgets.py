@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from kontor.analysis.trees import CATEGORIES, TREES
-from kontor.domain.budgets import MOST_BUDGETS, Budget, find_overlap
+from kontor.domain.budgets import MAX_BUDGETS, Budget, find_overlap
 from kontor.domain.errors import InvalidError
 from kontor.domain.own_categories import OwnCategories, is_own_name
 from kontor.domain.principals import Principal, user_of
@@ -43,8 +43,8 @@ class Budgets:
         async with self._database.transaction(principal.user_id) as connection:
             await lock_data(connection, user_id)
             known = await budgets.list_budgets(connection, user_id)
-            if len(known) >= MOST_BUDGETS:
-                raise InvalidError(f"a user can have at most {MOST_BUDGETS} budgets")
+            if len(known) >= MAX_BUDGETS:
+                raise InvalidError(f"a user can have at most {MAX_BUDGETS} budgets")
             await _check_categories(connection, user_id, budget, known)
             await budgets.insert_budget(connection, user_id, budget)
             await alert_states.mark_due(connection, user_id, await self._clock.read(connection))

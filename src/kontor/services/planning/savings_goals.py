@@ -5,7 +5,7 @@ from uuid import UUID
 
 from kontor.domain.errors import InvalidError
 from kontor.domain.principals import Principal, user_of
-from kontor.domain.savings_goals import MOST_GOALS, SavingsGoal
+from kontor.domain.savings_goals import MAX_GOALS, SavingsGoal
 from kontor.services.planning.plans import find_plan, record_change
 from kontor.storage import products, savings_goals
 from kontor.storage.data_versions import lock_data
@@ -35,8 +35,8 @@ class SavingsGoals:
         user_id = user_of(principal)
         async with self._database.transaction(principal.user_id) as connection:
             await lock_data(connection, user_id)
-            if len(await savings_goals.list_goals(connection, user_id)) >= MOST_GOALS:
-                raise InvalidError(f"a user can have at most {MOST_GOALS} savings goals")
+            if len(await savings_goals.list_goals(connection, user_id)) >= MAX_GOALS:
+                raise InvalidError(f"a user can have at most {MAX_GOALS} savings goals")
             await _check_products(connection, user_id, goal)
             await savings_goals.insert_goal(connection, user_id, goal)
             await record_change(connection, principal, "goal", "add", goal.id)

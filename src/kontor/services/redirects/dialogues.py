@@ -23,7 +23,7 @@ from kontor.storage import redirects
 log = structlog.get_logger(__name__)
 
 MAX_WRONG_LOGINS = 3
-PATIENCE_SECONDS = 1.5  # most banks answer within; for the others there is a page to wait on
+WAIT_TIMEOUT_SECONDS = 1.5  # most banks answer within; for the others there is a page to wait on
 
 
 class FormDialogues:
@@ -101,7 +101,7 @@ class FormDialogues:
             key = session.dialogue_id
             task = self._running[key] = asyncio.create_task(self._run(session, key))
             task.add_done_callback(lambda _: self._running.pop(key, None))
-        await asyncio.wait({task}, timeout=PATIENCE_SECONDS)
+        await asyncio.wait({task}, timeout=WAIT_TIMEOUT_SECONDS)
 
     async def _run(self, session: FormSession, dialogue_id: UUID) -> None:
         wanted = session.options

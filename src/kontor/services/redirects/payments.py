@@ -38,7 +38,7 @@ from kontor.storage import redirects
 
 log = structlog.get_logger(__name__)
 
-PATIENCE_SECONDS = 1.5  # most banks answer within; for the others there is a page to wait on
+WAIT_TIMEOUT_SECONDS = 1.5  # most banks answer within; for the others there is a page to wait on
 CANCEL_SECONDS = 5
 
 # Why nothing was paid, in the words of the form.
@@ -262,7 +262,7 @@ class FormPayments:
         if task is None and session.step is FormStep.SCA:
             task = self._spawn(session, self._start(session, ()))
         if task is not None:
-            await asyncio.wait({task}, timeout=PATIENCE_SECONDS)
+            await asyncio.wait({task}, timeout=WAIT_TIMEOUT_SECONDS)
         return await self._sessions.reload(session)
 
     def _spawn(self, session: FormSession, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -356,7 +356,7 @@ class FormPayments:
         key = uuid4()  # kept until it is done, whoever still waits
         self._running[key] = task
         task.add_done_callback(lambda _: self._running.pop(key, None))
-        await asyncio.wait({task}, timeout=PATIENCE_SECONDS)
+        await asyncio.wait({task}, timeout=WAIT_TIMEOUT_SECONDS)
 
     # Parts
 

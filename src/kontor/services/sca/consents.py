@@ -24,7 +24,7 @@ from kontor.services.fetching import FAILURES, FetchResults, LeaseLostError, fin
 from kontor.services.runtime import Clock
 from kontor.services.sca.engine import DialogueEngine
 from kontor.services.sca.steps import choose_alone, classify, describe, find_unoffered, keep_open_secrets, secrets_of
-from kontor.services.security import Vault, auditing
+from kontor.services.security import UserEncryption, auditing
 from kontor.storage import accesses, dialogues
 from kontor.storage.database import Connection, Database
 from kontor.storage.leases import Lease
@@ -67,14 +67,14 @@ class Consents:
         database: Database,
         added: Accesses,
         gateway: BankGateway,
-        vault: Vault,
+        user_encryption: UserEncryption,
         clock: Clock,
         results: FetchResults,
     ) -> None:
         self._database = database
         self._accesses = added
         self._gateway = gateway
-        self._vault = vault
+        self._user_encryption = user_encryption
         self._clock = clock
         self._results = results
         self._leasing = Leasing(database)
@@ -90,7 +90,7 @@ class Consents:
         """Ask the bank for consent: on first creation, or to renew it."""
         if request is not None:
             await self._accesses.store_access(principal, access_id, request)
-        return await self._engine.run_to_the_end(self._start(principal, access_id, options))
+        return await self._engine.run_shielded(self._start(principal, access_id, options))
 
     async def answer(
         self,
@@ -105,7 +105,7 @@ class Consents:
         With `seen_wrong_tans`, also where a TAN was wrong since the user saw that many: the same page sent twice
         must not spend two attempts.
         """
-        return await self._engine.run_to_the_end(self._answer(principal, consent_id, kind, answer, seen_wrong_tans))
+        return await self._engine.run_shielded(self._answer(principal, consent_id, kind, answer, seen_wrong_tans))
 
     # Parts
 
@@ -188,7 +188,7 @@ class Consents:
         secrets = Secrets()
         if sealed is not None:
             what = f"dialogue {dialogue.id}"
-            secrets = await self._vault.unseal(connection, user_id, dialogue.access_id, what, sealed, Secrets)
+            secrets = await self._user_encryption.unseal(connection, user_id, dialogue.access_id, what, sealed, Secrets)
         if dialogue.position.state.is_open and dialogue.expires_at < datetime.now(UTC):
             dialogue = replace(dialogue, position=ScaPosition(ScaState.FAILED))
         return ConsentView(dialogue, secrets)
@@ -197,7 +197,7 @@ class Consents:
         sealed = None
         if dialogue.position.state.is_open:
             what = f"dialogue {dialogue.id}"
-            sealed = await self._vault.seal(connection, dialogue.user_id, dialogue.access_id, what, secrets)
+            sealed = await self._user_encryption.seal(connection, dialogue.user_id, dialogue.access_id, what, secrets)
         await dialogues.upsert_dialogue(connection, dialogue, sealed)
 
     async def _lock(self, connection: Connection, user_id: UUID, consent_id: UUID) -> tuple[ConsentView, Access]:
@@ -238,7 +238,7 @@ class Consents:
     def _context(self, dialogue: Dialogue) -> Context:
         return Context(
             self._clock.today(),
-            self._vault.name_customer(dialogue.user_id),
+            self._user_encryption.name_customer(dialogue.user_id),
             dialogue.customer_ip,
             dialogue.callback_url,
         )
@@ -268,7 +268,7 @@ class Consents:
             await self._save(connection, settled, secrets)
             await self._note_options(connection, settled, access)
             if isinstance(step, Progress):
-                await self._results.begin_rest(connection, settled, access, step)
+                await self._results.queue_continuation(connection, settled, access, step)
             elif position.state is not ScaState.GIVEN and not position.state.is_open:
                 await self._note_failure(connection, access, dialogue, step)
         return ConsentView(settled, secrets)

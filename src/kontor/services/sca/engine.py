@@ -40,7 +40,7 @@ class DialogueEngine(Generic[AnyDialogue]):
         self._after_call = after_call
         self._at_work: set[asyncio.Task[Any]] = set()
 
-    async def run_to_the_end(self, step: Coroutine[Any, Any, T]) -> T:
+    async def run_shielded(self, step: Coroutine[Any, Any, T]) -> T:
         """A caller that goes away, or runs into the time limit, stops no step that is with the bank."""
 
         def forget(task: "asyncio.Task[T]") -> None:

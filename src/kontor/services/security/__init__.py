@@ -1,4 +1,4 @@
-"""The audit trail, the vault of users' secrets, encryption in transit, passwords."""
+"""The audit trail, encryption of what users store, encryption in transit, passwords."""
 
 from kontor.services.security import auditing
 from kontor.services.security.auditing import OPERATOR, Finding, read_chain, verify_chains
@@ -10,7 +10,7 @@ from kontor.services.security.passwords import Passwords
 from kontor.services.security.proof_checks import ProofChecks
 from kontor.services.security.proofs import ALGORITHMS, ProofError, SentProof, show_thumbprint
 from kontor.services.security.signatures import PublicKey, describe_key, sign_detached
-from kontor.services.security.vault import STATEMENT, Vault
+from kontor.services.security.user_encryption import STATEMENT, UserEncryption
 
 __all__ = [
     "ALGORITHMS",
@@ -27,7 +27,7 @@ __all__ = [
     "PublicKey",
     "Rotated",
     "SentProof",
-    "Vault",
+    "UserEncryption",
     "auditing",
     "describe_key",
     "hash_secret",

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from kontor.services.security import auditing
 from kontor.services.security.signatures import describe_key
-from kontor.services.security.vault import STATEMENT, digest_file, name_place, name_tenant_place
+from kontor.services.security.user_encryption import STATEMENT, digest_file, name_place, name_tenant_place
 from kontor.storage import data_key_rotation, keys, system_keys
 from kontor.storage.data_key_rotation import SEALED_COLUMNS, OldValue, SealedColumn, WrappingKey
 from kontor.storage.database import Connection, Database

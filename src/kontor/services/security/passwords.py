@@ -17,9 +17,9 @@ _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 # Written down, and not made at every start: it costs as much time as a login. A test holds it against the parameters.
 _nobody = "$argon2id$v=19$m=19456,t=2,p=1$SKv0oDrNDbi9x4v9I4rxPw$Rd65ybiVza1tlx4fw2KpllcCu0qbmW/LMX11oq+frGw"
 # What zxcvbn calls safely unguessable: enough for an attacker who has the hashes and Argon2 to work through.
-FEWEST_GUESSES = 10**10
+MIN_GUESSES = 10**10
 # zxcvbn reads no more; what is hard to guess up to here stays so with the rest.
-MOST_CHARACTERS = 72
+MAX_CHARACTERS = 72
 OWN_WORDS = ("kontor", "konto", "bank", "banking", "passwort", "kennwort", "geheim")
 
 
@@ -55,5 +55,5 @@ def _verify(stored: str, password: str) -> bool:
 def is_guessable(password: str, words: tuple[str, ...] = ()) -> bool:
     from zxcvbn import zxcvbn  # here: its lists take 0.2 s and 10 MB, and most processes set no password
 
-    found = zxcvbn(password[:MOST_CHARACTERS], user_inputs=[*words, *OWN_WORDS])
-    return bool(found["guesses"] < FEWEST_GUESSES)
+    found = zxcvbn(password[:MAX_CHARACTERS], user_inputs=[*words, *OWN_WORDS])
+    return bool(found["guesses"] < MIN_GUESSES)

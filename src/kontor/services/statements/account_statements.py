@@ -5,15 +5,15 @@ from uuid import UUID
 from kontor.domain.account_statements import StoredStatement
 from kontor.domain.errors import NotFoundError
 from kontor.domain.principals import Principal, user_of
-from kontor.services.security import STATEMENT, Vault
+from kontor.services.security import STATEMENT, UserEncryption
 from kontor.storage import account_statements, products
 from kontor.storage.database import Database
 
 
 class AccountStatements:
-    def __init__(self, database: Database, vault: Vault) -> None:
+    def __init__(self, database: Database, user_encryption: UserEncryption) -> None:
         self._database = database
-        self._vault = vault
+        self._user_encryption = user_encryption
 
     async def list_statements(self, principal: Principal, access_id: str, product_id: UUID) -> list[StoredStatement]:
         """Newest first."""
@@ -34,4 +34,4 @@ class AccountStatements:
             if found is None:
                 raise NotFoundError
             statement, sealed = found
-            return statement, await self._vault.unseal_file(connection, user_id, access_id, STATEMENT, sealed)
+            return statement, await self._user_encryption.unseal_file(connection, user_id, access_id, STATEMENT, sealed)

@@ -15,7 +15,7 @@ from kontor.domain.exports import ExportRow
 from kontor.domain.stored_products import StoredProduct
 from kontor.services.analyses import TransactionTagging
 from kontor.services.runtime import Clock
-from kontor.services.security import STATEMENT, Vault, auditing
+from kontor.services.security import STATEMENT, UserEncryption, auditing
 from kontor.services.statements.imports import Owner
 from kontor.storage import account_statements, export_rows, exports, products
 from kontor.storage.completeness import state_completeness
@@ -42,9 +42,11 @@ class Span:
 
 
 class Exports:
-    def __init__(self, database: Database, clock: Clock, tagging: TransactionTagging, vault: Vault) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, tagging: TransactionTagging, user_encryption: UserEncryption
+    ) -> None:
         self._database = database
-        self._vault = vault
+        self._user_encryption = user_encryption
         self._clock = clock
         self._tagging = tagging
 
@@ -91,7 +93,7 @@ class Exports:
             if found is None:
                 return text
             access_id, sealed = found
-            content = await self._vault.unseal_file(connection, owner.user_id, access_id, STATEMENT, sealed)
+            content = await self._user_encryption.unseal_file(connection, owner.user_id, access_id, STATEMENT, sealed)
         return f'{text[:-1]},"content":"{base64.b64encode(content).decode()}"}}'
 
     async def page_audit(self, owner: Owner) -> AsyncIterator[list[str]]:

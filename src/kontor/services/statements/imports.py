@@ -13,7 +13,7 @@ from kontor.domain.balances import BalanceGap
 from kontor.domain.cleaning import clean_position, clean_product
 from kontor.domain.doubts import Doubt
 from kontor.domain.errors import InvalidError, NotFoundError
-from kontor.domain.import_results import AccountResult, KeptImport, RefusedRow
+from kontor.domain.import_results import AccountResult, ImportRecord, RefusedRow
 from kontor.domain.merge_plans import MergePlan
 from kontor.domain.permissions import PermissionChannel
 from kontor.domain.principals import Principal, user_of
@@ -200,7 +200,7 @@ class Imports:
             raise NotFoundError
         return access_id
 
-    async def read_result(self, owner: Owner, result_id: UUID) -> KeptImport:
+    async def read_result(self, owner: Owner, result_id: UUID) -> ImportRecord:
         async with self._database.connect(owner.user_id) as connection:
             kept = await stored_imports.find_result(connection, owner.user_id, result_id)
         if kept is None:

@@ -10,7 +10,7 @@ from kontor.domain.json_fields import JsonField
 from kontor.domain.own_categories import fits_basis
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.transaction_edits import (
-    MOST_ROWS,
+    MAX_ROWS,
     UNDO_DAYS,
     EditChange,
     EditPreview,
@@ -137,9 +137,9 @@ async def _select(
             raise NotFoundError
     else:
         assert selection.filters is not None
-        rows = await customer_transactions.select_rows(connection, user_id, selection.filters, MOST_ROWS + 1)
-        if len(rows) > MOST_ROWS:
-            raise InvalidError(f"finds more than {MOST_ROWS} transactions, the most that are changed at once", "filter")
+        rows = await customer_transactions.select_rows(connection, user_id, selection.filters, MAX_ROWS + 1)
+        if len(rows) > MAX_ROWS:
+            raise InvalidError(f"finds more than {MAX_ROWS} transactions, the most that are changed at once", "filter")
     if choice is None:
         return rows, 0
     fitting = [row for row in rows if fits_basis(choice.basis, row.amount)]

@@ -6,9 +6,9 @@ from kontor.services.analyses import Repetitions, TransactionTagging
 from kontor.services.runtime import Clock
 from kontor.services.transactions.balances import Balances
 from kontor.services.transactions.completeness import Completeness
+from kontor.services.transactions.customer_transactions import CustomerTransactions
 from kontor.services.transactions.deltas import Deltas
 from kontor.services.transactions.edits import TransactionEdits
-from kontor.services.transactions.of_customer import CustomerTransactions
 from kontor.services.transactions.searches import Searches
 from kontor.services.transactions.transactions import Transactions
 from kontor.services.transactions.updates import TransactionUpdates

@@ -12,7 +12,7 @@ import structlog
 from kontor.domain.audit import AuditResult
 from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import Delivery, DeliveryFailure, RetrySchedule
-from kontor.services.security import Vault, auditing
+from kontor.services.security import UserEncryption, auditing
 from kontor.services.webhooks.calls import CallResult, Message, WebhookCalls
 from kontor.services.webhooks.webhooks import name_secrets
 from kontor.storage import deliveries, queue, webhooks
@@ -26,7 +26,7 @@ CLAIM_SECONDS = 30  # longer than a call may take
 MAX_CALLS_PER_WEBHOOK = 16  # a receiver that hangs holds up its own events only
 # While a receiver is busy, what waits for it looks again after about as long as it has waited already: thousands that
 # looked every few seconds would keep the queue busy with nothing else.
-LEAST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 1.0, 60.0
+MIN_WAIT_SECONDS, MAX_WAIT_SECONDS = 1.0, 60.0
 BATCH = 100
 
 # Makes the body of a delivery, for the tenant of this name.
@@ -44,13 +44,13 @@ class Deliveries:
     def __init__(
         self,
         database: Database,
-        vault: Vault,
+        user_encryption: UserEncryption,
         calls: WebhookCalls,
         render: Renderer,
         schedule: RetrySchedule | None = None,
     ) -> None:
         self._database = database
-        self._vault = vault
+        self._user_encryption = user_encryption
         self._calls = calls
         self._render = render
         self._schedule = schedule or RetrySchedule()
@@ -76,7 +76,7 @@ class Deliveries:
                 await queue.remove_delivery_jobs(connection, stranded)
                 await queue.enqueue_deliveries(connection, stranded)
         if stranded:
-            log.warning("webhook.stranded", count=len(stranded))
+            log.warning("webhook.requeued", count=len(stranded))
         return len(stranded)
 
     # Parts
@@ -104,7 +104,9 @@ class Deliveries:
         assert known is not None, "an active webhook has its secret"
         key_id, sealed, has_previous = known
         place = name_secrets(webhook_id)
-        plain = await self._vault.unseal_for_tenant(connection, open_delivery.tenant_id, place, key_id, sealed)
+        plain = await self._user_encryption.unseal_for_tenant(
+            connection, open_delivery.tenant_id, place, key_id, sealed
+        )
         names = ("current", "previous") if has_previous else ("current",)
         return [Secret(plain[name]) for name in names if name in plain]
 
@@ -152,5 +154,5 @@ class Deliveries:
 
 def plan_next_poll(waited_seconds: float) -> float:
     """In how many seconds to look again whether the receiver can be called."""
-    usual = min(max(waited_seconds, LEAST_WAIT_SECONDS), LONGEST_WAIT_SECONDS)
+    usual = min(max(waited_seconds, MIN_WAIT_SECONDS), MAX_WAIT_SECONDS)
     return usual * random.uniform(0.5, 1.5)  # noqa: S311

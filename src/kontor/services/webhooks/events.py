@@ -20,7 +20,9 @@ class Events:
                 by_user.setdefault(event.user_id, []).append(event)
         if not by_user:
             return 0
-        wanting = await webhooks.lock_wanting(connection, list(by_user), sorted({str(event.type) for event in events}))
+        wanting = await webhooks.lock_subscribed_webhooks(
+            connection, list(by_user), sorted({str(event.type) for event in events})
+        )
         made: list[UUID] = []
         serials: dict[UUID, int] = {}
         for webhook_id, user_id, types, last_serial in wanting:

@@ -20,7 +20,7 @@ from kontor.domain.webhooks import (
     EventType,
     Webhook,
 )
-from kontor.services.security import Vault, auditing
+from kontor.services.security import UserEncryption, auditing
 from kontor.services.webhooks.calls import WebhookCalls
 from kontor.storage import deliveries, queue, webhooks
 from kontor.storage.database import Connection, Database
@@ -66,9 +66,9 @@ def make_secret() -> Secret:
 
 
 class Webhooks:
-    def __init__(self, database: Database, vault: Vault, calls: WebhookCalls) -> None:
+    def __init__(self, database: Database, user_encryption: UserEncryption, calls: WebhookCalls) -> None:
         self._database = database
-        self._vault = vault
+        self._user_encryption = user_encryption
         self._calls = calls
 
     # Reading
@@ -184,7 +184,9 @@ class Webhooks:
     # Parts
 
     async def _seal(self, connection: Connection, webhook: Webhook, value: dict[str, Any]) -> tuple[UUID, bytes]:
-        return await self._vault.seal_for_tenant(connection, webhook.tenant_id, name_secrets(webhook.id), value)
+        return await self._user_encryption.seal_for_tenant(
+            connection, webhook.tenant_id, name_secrets(webhook.id), value
+        )
 
     async def _rotate(self, connection: Connection, webhook: Webhook, secret: Secret) -> None:
         """The secret before goes on signing for a day, so that receivers can change over in peace."""
@@ -193,7 +195,9 @@ class Webhooks:
         if known is not None:
             key_id, sealed, _ = known
             associated_data = name_secrets(webhook.id)
-            plain = await self._vault.unseal_for_tenant(connection, webhook.tenant_id, associated_data, key_id, sealed)
+            plain = await self._user_encryption.unseal_for_tenant(
+                connection, webhook.tenant_id, associated_data, key_id, sealed
+            )
             value["previous"] = plain["current"]
         key_id, sealed = await self._seal(connection, webhook, value)
         seconds = PREVIOUS_SECONDS if known is not None else None

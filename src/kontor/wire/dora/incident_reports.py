@@ -84,7 +84,7 @@ def _make_initial(incident: Incident, figures: IncidentFigures, name_provider: N
             f"detected {show_time(incident.aware_at)}, classified {show_time(incident.classified_at) or OPERATOR}",
         ),
         Field("2(c)", "Description", f"{incident.title}. {describe_impact(figures)} {OPERATOR}"),
-        Field("2(d)", "Criteria of classification", _join(CRITERIA[one] for one in incident.criteria)),
+        Field("2(d)", "Criteria of classification", _join(CRITERIA[criterion] for criterion in incident.criteria)),
         Field("2(e)", "Member States impacted", OPERATOR),
         Field("2(f)", "How it was discovered", OPERATOR),
         Field("2(g)", "Origin, where available", _describe_origin(figures, name_provider)),
@@ -98,7 +98,7 @@ def _make_intermediate(incident: Incident, figures: IncidentFigures) -> list[Fie
     occurred = show_time(incident.occurred_at)
     if not occurred and figures.first_failure_at is not None:
         occurred = f"{OPERATOR} first failure recorded: {show_time(figures.first_failure_at)}"
-    measures = [f"{one.action} ({one.count})" for one in figures.audit if one.result == "done"]
+    measures = [f"{entry.action} ({entry.count})" for entry in figures.audit if entry.result == "done"]
     return [
         Field("3(a)", "Reference code of the authority, where applicable", OPERATOR),
         Field("3(b)", "Date and time of occurrence", occurred or OPERATOR),
@@ -116,7 +116,7 @@ def _make_intermediate(incident: Incident, figures: IncidentFigures) -> list[Fie
 
 
 def _make_final(incident: Incident, figures: IncidentFigures) -> list[Field]:
-    kinds = _join(f"{one.failure} ({one.count})" for one in figures.failures)
+    kinds = _join(f"{failure.failure} ({failure.count})" for failure in figures.failures)
     cause = OPERATOR if kinds == OPERATOR else f"{OPERATOR} failures of fetches by kind: {kinds}"
     earlier = ", ".join(figures.earlier)
     resolved = f"{show_time(incident.recovered_at) or OPERATOR}; root cause addressed: {OPERATOR}"
@@ -145,13 +145,20 @@ def describe_impact(figures: IncidentFigures) -> str:
 
 
 def _describe_criteria(figures: IncidentFigures) -> str:
-    above = [f"{one.threshold} ({one.measured})" for one in figures.compare_thresholds() if one.is_above]
+    above = [
+        f"{threshold.threshold} ({threshold.measured})"
+        for threshold in figures.compare_thresholds()
+        if threshold.is_above
+    ]
     counted = f" Counted above a threshold of article 9: {'; '.join(above)}." if above else ""
     return f"{describe_impact(figures)}{counted} {OPERATOR}"
 
 
 def _describe_origin(figures: IncidentFigures, name_provider: NameProvider) -> str:
-    failing = [f"{name_provider(one.provider_id)} ({one.failures} of {one.calls} calls)" for one in figures.providers]
+    failing = [
+        f"{name_provider(provider.provider_id)} ({provider.failures} of {provider.calls} calls)"
+        for provider in figures.providers
+    ]
     return f"{OPERATOR} calls of banks failed: {', '.join(failing[:10])}" if failing else OPERATOR
 
 
@@ -201,19 +208,19 @@ def show_incident(incident: Incident, deadlines: Sequence[Deadline], now: dateti
         "classifiedAt": show_time(incident.classified_at) or None,
         "majorAgainAt": show_time(incident.major_again_at) or None,
         "major": incident.is_major,
-        "criteria": [str(one) for one in incident.criteria],
+        "criteria": [str(criterion) for criterion in incident.criteria],
         "recoveredAt": show_time(incident.recovered_at) or None,
         "closedAt": show_time(incident.closed_at) or None,
         "deadlines": [
             {
-                "report": str(one.report),
-                "dueAt": show_time(one.due_at) or None,
-                "rule": one.rule,
-                "reliefUntil": show_time(one.relief_until) or None,
-                "submittedAt": show_time(one.submitted_at) or None,
-                "missed": one.is_missed(now),
+                "report": str(deadline.report),
+                "dueAt": show_time(deadline.due_at) or None,
+                "rule": deadline.rule,
+                "reliefUntil": show_time(deadline.relief_until) or None,
+                "submittedAt": show_time(deadline.submitted_at) or None,
+                "missed": deadline.is_missed(now),
             }
-            for one in deadlines
+            for deadline in deadlines
         ],
     }
 
@@ -241,23 +248,23 @@ def show_figures(figures: IncidentFigures, name_provider: NameProvider) -> Mappi
         "fetchesDone": figures.fetches_done,
         "fetchesFailed": figures.fetches_failed,
         "thresholds": [
-            {"threshold": one.threshold, "measured": one.measured, "above": one.is_above}
-            for one in figures.compare_thresholds()
+            {"threshold": threshold.threshold, "measured": threshold.measured, "above": threshold.is_above}
+            for threshold in figures.compare_thresholds()
         ],
-        "failures": {one.failure: one.count for one in figures.failures},
+        "failures": {failure.failure: failure.count for failure in figures.failures},
         "banks": [
             {
-                "name": name_provider(one.provider_id), "calls": one.calls, "failures": one.failures,
-                "firstFailureAt": show_time(one.first_at), "lastFailureAt": show_time(one.last_at),
+                "name": name_provider(provider.provider_id), "calls": provider.calls, "failures": provider.failures,
+                "firstFailureAt": show_time(provider.first_at), "lastFailureAt": show_time(provider.last_at),
             }
-            for one in figures.providers
+            for provider in figures.providers
         ],
-        "banksDownNow": [name_provider(one) for one in figures.down],
+        "banksDownNow": [name_provider(provider_id) for provider_id in figures.down],
         "hours": [{"from": show_time(at), "calls": calls, "failures": bad} for at, calls, bad in figures.hours],
         "hosts": [asdict(host) for host in figures.hosts],
         "paymentOrders": figures.payments,
         "discardedNotifications": figures.discarded_deliveries,
-        "audit": [asdict(one) for one in figures.audit],
+        "audit": [asdict(entry) for entry in figures.audit],
         "heldJobs": figures.held_jobs,
         "workersAlive": figures.workers_alive,
         "workersGone": figures.workers_dead,

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import date, datetime
 from typing import Any
 
-from kontor.domain.spreadsheets import disarm
+from kontor.domain.spreadsheets import escape_formula
 from kontor.wire.dora.templates import TEMPLATES, Template
 
 OPERATOR = "[operator]"
@@ -45,7 +45,7 @@ class OutsideService:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """One host and purpose of the ledger. `register` says whether it is in the templates, and why not."""
+    """One host and purpose of the connection counters. `register` says whether it is in the templates, and why not."""
 
     host: str
     purpose: str
@@ -158,7 +158,7 @@ def write_files(facts: RegisterFacts) -> dict[str, str]:
     }  # fmt: skip
     for name, (shape, members) in lists.items():
         headings = [attribute.name for attribute in fields(shape)]
-        files[f"{name}.csv"] = write_csv(headings, [tuple(map(str, asdict(one).values())) for one in members])
+        files[f"{name}.csv"] = write_csv(headings, [tuple(map(str, asdict(member).values())) for member in members])
     files["register.json"] = json.dumps(show_register(facts), ensure_ascii=False, indent=2, default=str) + "\n"
     return files
 
@@ -189,5 +189,7 @@ def show_register(facts: RegisterFacts) -> dict[str, Any]:
 
 def write_csv(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\r\n").writerows([headings, *([disarm(cell) for cell in row] for row in rows)])
+    csv.writer(text, lineterminator="\r\n").writerows(
+        [headings, *([escape_formula(cell) for cell in row] for row in rows)]
+    )
     return text.getvalue()

@@ -40,13 +40,13 @@ def _write_lines(draft: Draft, name_provider: NameProvider) -> Iterator[str]:
     yield from ("", NOTICE, "", f"Drafted {show_time(draft.drafted_at)}.", "", "## Deadlines", "")
     rows = [
         (
-            one.report,
-            show_time(one.due_at) or "not yet running",
-            one.rule,
-            show_time(one.relief_until),
-            show_time(one.submitted_at),
+            deadline.report,
+            show_time(deadline.due_at) or "not yet running",
+            deadline.rule,
+            show_time(deadline.relief_until),
+            show_time(deadline.submitted_at),
         )
-        for one in draft.deadlines
+        for deadline in draft.deadlines
     ]
     yield from _write_table(("Report", "Due", "Rule", "Art. 5(4): until", "Submitted"), rows)
     for article, heading in HEADINGS.items():
@@ -54,7 +54,7 @@ def _write_lines(draft: Draft, name_provider: NameProvider) -> Iterator[str]:
         if fields:
             yield from ("", f"## {heading}", "")
             yield from _write_table(
-                ("Article", "Field", "Value"), [(one.article, one.name, one.value) for one in fields]
+                ("Article", "Field", "Value"), [(shown.article, shown.name, shown.value) for shown in fields]
             )
     yield from ("", "## Recorded by the installation", "")
     if not draft.figures.is_complete:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pexpect
 
-PATIENCE_SECONDS = 60
+WAIT_TIMEOUT_SECONDS = 60
 QUESTIONS = [
     "wish to accept this certificate",
     "Input: ",
@@ -29,7 +29,7 @@ class AqBanking:
         command = [f"--cfgdir={self.folder}", *arguments]
         environment = os.environ | {"LC_ALL": "C.UTF-8", "GWEN_LOGLEVEL": "error", "AQBANKING_LOGLEVEL": "error"}
         child = pexpect.spawn(
-            tool, command, timeout=PATIENCE_SECONDS, encoding="utf-8", codec_errors="replace", env=environment
+            tool, command, timeout=WAIT_TIMEOUT_SECONDS, encoding="utf-8", codec_errors="replace", env=environment
         )
         shown = ""
         try:

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from kontor.config import Settings
 from kontor.demobank.xs2a.dialects import STANDARD, OAuthUse
-from xs2a_talk import Caller, new_login, running_xs2a_bank
+from xs2a_dialogues import Caller, new_login, running_xs2a_bank
 
 pytestmark = pytest.mark.official
 ORDER = {

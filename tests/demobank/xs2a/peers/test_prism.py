@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from prism import Watched, running_prism
 
+from xs2a_dialogues import Xs2aBankUnderTest
 from xs2a_flows import FLOWS
-from xs2a_talk import Xs2aBankUnderTest
 
 pytestmark = pytest.mark.official
 

@@ -8,7 +8,7 @@ from prism import running_prism
 
 from asgi_servers import serve_app
 from plain_http import plain_client
-from xs2a_talk import Caller
+from xs2a_dialogues import Caller
 
 pytestmark = pytest.mark.official
 

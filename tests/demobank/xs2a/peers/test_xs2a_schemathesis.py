@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from contract import keep_served, load_contract
 
-from xs2a_talk import Caller, Xs2aBankUnderTest, new_login
+from xs2a_dialogues import Caller, Xs2aBankUnderTest, new_login
 
 pytestmark = [pytest.mark.official, pytest.mark.timeout(900)]
 

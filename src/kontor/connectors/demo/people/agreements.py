@@ -45,7 +45,7 @@ def fill_form(form: str, *parts: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Deal:
+class FixedAgreement:
     """A term with all that stays the same over its payments."""
 
     life: Life
@@ -88,13 +88,13 @@ def number_contract(life: Life, agreement: Agreement, cycle: int) -> str:
     return fill_form(agreement.contract_number, "contract", life.login, agreement.key, cycle)
 
 
-def strike_deal(life: Life, term: Term) -> Deal:
+def fix_agreement(life: Life, term: Term) -> FixedAgreement:
     agreement = term.agreement
     seed = (life.login, agreement.key, term.cycle)
     first_due = None
     if agreement.method in DEBITS and term.start is not None:
         first_due = next(list_payments(life, term, term.start, term.start + 24), None)
-    return Deal(
+    return FixedAgreement(
         life=life,
         term=term,
         partner=find_partner(life, term),
@@ -107,13 +107,13 @@ def strike_deal(life: Life, term: Term) -> Deal:
     )
 
 
-def find_edition(deal: Deal, month: int) -> int:
+def find_edition(deal: FixedAgreement, month: int) -> int:
     """How often the partner has changed its bank, mandate or name by then."""
     renewal = deal.agreement.renewal
     return (month - deal.life.cycle_start) // renewal.every if renewal else 0
 
 
-def find_parties(deal: Deal, month: int) -> tuple[Partner, str]:
+def find_parties(deal: FixedAgreement, month: int) -> tuple[Partner, str]:
     """The partner and the mandate as they are in that month."""
     renewal = deal.agreement.renewal
     if renewal is None:
@@ -125,7 +125,7 @@ def find_parties(deal: Deal, month: int) -> tuple[Partner, str]:
     return renew_partner(deal.partner, edition, renewal.what), mandate
 
 
-def is_first_debit(deal: Deal, month: int, day: date) -> bool:
+def is_first_debit(deal: FixedAgreement, month: int, day: date) -> bool:
     """Whether this is the first debit under its mandate."""
     if deal.first_due == (month, day):
         return True
@@ -138,7 +138,7 @@ def is_first_debit(deal: Deal, month: int, day: date) -> bool:
 class PurposeWords(dict[str, object]):
     """The words a purpose may use, each made when it is asked for: `PLACEHOLDERS` has them all."""
 
-    def __init__(self, deal: Deal, month: int, day: date) -> None:
+    def __init__(self, deal: FixedAgreement, month: int, day: date) -> None:
         super().__init__()
         self.deal, self.month, self.day = deal, month, day
 
@@ -146,11 +146,11 @@ class PurposeWords(dict[str, object]):
         return PLACEHOLDERS[name](self.deal, self.month, self.day)
 
 
-def _find_last_covered_day(deal: Deal, month: int) -> date:
+def _find_last_covered_day(deal: FixedAgreement, month: int) -> date:
     return find_day(month + MONTHS.get(deal.agreement.period, 1), 1) - timedelta(days=1)
 
 
-PLACEHOLDERS: dict[str, Callable[[Deal, int, date], object]] = {
+PLACEHOLDERS: dict[str, Callable[[FixedAgreement, int, date], object]] = {
     "contract": lambda deal, month, day: deal.contract_number,
     "customer": lambda deal, month, day: deal.customer_number,
     "invoice": lambda deal, month, day: draw_digits(8, "invoice", deal.life.login, deal.term.id, day),
@@ -177,11 +177,11 @@ PLACEHOLDERS: dict[str, Callable[[Deal, int, date], object]] = {
 }
 
 
-def fill_purpose(deal: Deal, template: str, month: int, day: date) -> str:
+def fill_purpose(deal: FixedAgreement, template: str, month: int, day: date) -> str:
     return template.format_map(PurposeWords(deal, month, day)) if "{" in template else template
 
 
-def write_reference(deal: Deal, mandate: str, day: date, kind: str) -> str:
+def write_reference(deal: FixedAgreement, mandate: str, day: date, kind: str) -> str:
     form = deal.reference_form
     if "{" not in form:
         return form
@@ -189,7 +189,7 @@ def write_reference(deal: Deal, mandate: str, day: date, kind: str) -> str:
     return form.format(digits=number, mandate=mandate, number=number[:6])
 
 
-def draft_payment(deal: Deal, month: int, day: date, cents: int, template: str, kind: str = "") -> Draft:
+def draft_payment(deal: FixedAgreement, month: int, day: date, cents: int, template: str, kind: str = "") -> Draft:
     """A booking of the deal. `kind` tells extra payments from the regular one, which has none."""
     life, agreement = deal.life, deal.agreement
     partner, mandate = find_parties(deal, month)
@@ -224,7 +224,7 @@ def _reverse(payment: Draft, method: str) -> Draft:
     return replace(payment, method=method, creditor_id=None, mandate=None, is_regular=False)
 
 
-def draft_bonus(deal: Deal, bonus: Bonus, month: int, day: date, cents: int) -> Draft:
+def draft_bonus(deal: FixedAgreement, bonus: Bonus, month: int, day: date, cents: int) -> Draft:
     return draft_payment(deal, month, day, round(cents * bonus.share), bonus.purpose, "bonus")
 
 
@@ -245,7 +245,7 @@ def draft_double(payment: Draft) -> list[Draft]:
     return [double, back]
 
 
-def draft_settlement(deal: Deal, plan: Settlement, month: int, cents: int) -> Draft:
+def draft_settlement(deal: FixedAgreement, plan: Settlement, month: int, cents: int) -> Draft:
     """The yearly bill: paid on top, or paid back."""
     share = plan.low + (plan.high - plan.low) * draw_share("settlement", deal.life.login, deal.term.id, month)
     day = move_to_banking_day(find_day(month, plan.day), 1)
@@ -256,7 +256,7 @@ def draft_settlement(deal: Deal, plan: Settlement, month: int, cents: int) -> Dr
     return refund(payment)
 
 
-def draft_return(deal: Deal, payment: Draft, month: int) -> list[Draft]:
+def draft_return(deal: FixedAgreement, payment: Draft, month: int) -> list[Draft]:
     """A debit that bounced: money back, the bank's charge, and the partner's second attempt with its own charge."""
     day = add_banking_days(payment.day, 2)
     returned = _reverse(payment, "returned")
@@ -282,7 +282,7 @@ def draft_return(deal: Deal, payment: Draft, month: int) -> list[Draft]:
     return [returned, charge, again]
 
 
-def draft_mirror(life: Life, payment: Draft, target: str) -> Draft:
+def draft_counter_booking(life: Life, payment: Draft, target: str) -> Draft:
     """The other side of a transfer between own accounts."""
     return Draft(
         key=f"{payment.key}mirror",
@@ -304,10 +304,10 @@ def draft_mirror(life: Life, payment: Draft, target: str) -> Draft:
 def draft_own_transfer(life: Life, payment: Draft, target: str) -> list[Draft]:
     payment.name, payment.partner = life.name, life.name
     payment.iban, payment.bic = life.ibans[target], DEMO_BIC
-    return [payment, draft_mirror(life, payment, target)]
+    return [payment, draft_counter_booking(life, payment, target)]
 
 
-def draft_month(deal: Deal, month: int, day: date) -> Iterator[Draft]:
+def draft_month(deal: FixedAgreement, month: int, day: date) -> Iterator[Draft]:
     """All bookings that a payment due in that month brings."""
     life, agreement, term = deal.life, deal.agreement, deal.term
     cents = compute_cents(life, term, month)
@@ -327,7 +327,7 @@ def draft_month(deal: Deal, month: int, day: date) -> Iterator[Draft]:
         yield draft_settlement(deal, agreement.settlement, month, cents)
 
 
-def draft_term(deal: Deal, first: int, last: int) -> list[Draft]:
+def draft_term(deal: FixedAgreement, first: int, last: int) -> list[Draft]:
     """The term's bookings for payments due in the months from `first` to `last`."""
     due = list_payments(deal.life, deal.term, first, last)
     return [draft for number, day in due for draft in draft_month(deal, number, day)]

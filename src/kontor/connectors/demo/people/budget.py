@@ -7,7 +7,7 @@ before it, and nobody drifts into riches or ruin over the years.
 
 from datetime import date, datetime, time
 
-from kontor.connectors.demo.people.agreements import draft_mirror
+from kontor.connectors.demo.people.agreements import draft_counter_booking
 from kontor.connectors.demo.people.banking_days import DAY, is_shop_open, list_banking_days
 from kontor.connectors.demo.people.bookings import Draft
 from kontor.connectors.demo.people.descriptions import AccountPlan
@@ -16,10 +16,10 @@ from kontor.connectors.demo.people.numbers import DEMO_BIC
 from kontor.connectors.demo.people.partners import Partner, make_own_account_elsewhere, make_private_person
 from kontor.connectors.demo.people.purchases import number_branch
 from kontor.connectors.demo.people.streams import derive_number, draw_share, pick_one
-from kontor.connectors.demo.people.words import load_merchants, weigh_favourites
+from kontor.connectors.demo.people.words import load_merchants, weight_merchants
 
 SMALL_REST = 3000
-LARGEST_WITHDRAWAL = 40000
+MAX_WITHDRAWAL = 40000
 OWN_PURPOSES = ("Umbuchung", "Übertrag", "Umbuchung Rücklage", "Übertrag eigenes Konto", "Eigenübertrag")
 FAMILY_PURPOSES = ("Zuschuss", "Für dich", "Taschengeld", "wie besprochen", "Hilfe für {0}")
 
@@ -47,7 +47,7 @@ def draft_last_purchase(life: Life, plan: AccountPlan, month: int, cents: int) -
     bought = booked - DAY
     while not is_shop_open(bought):
         bought -= DAY
-    shops = [shop for shop in weigh_favourites(life.login, "LIVING_GROCERIES").merchants if shop.weight >= 8]
+    shops = [shop for shop in weight_merchants(life.login, "LIVING_GROCERIES").merchants if shop.weight >= 8]
     shop = pick_one(shops or load_merchants()["LIVING_GROCERIES"], "last shop", life.login, month)
     text = number_branch(life.login, shop.text, 0)
     minute = derive_number("last minute", life.login, month) % 60
@@ -94,7 +94,7 @@ def draft_cash(life: Life, plan: AccountPlan, month: int, cents: int) -> list[Dr
     days = list_banking_days(month)
     drafts: list[Draft] = []
     while cents:
-        part = max(-LARGEST_WITHDRAWAL, cents)
+        part = max(-MAX_WITHDRAWAL, cents)
         day = days[(3 + 5 * len(drafts)) % len(days)]
         draft = Draft(
             key=f"{plan.key}/cash/{month}/{len(drafts)}",
@@ -128,7 +128,7 @@ def draft_rest(life: Life, plan: AccountPlan, month: int, rest: int) -> list[Dra
     draft = _draft_move(life, plan, month, day, -rest, own)
     draft.purpose = "Privatentnahme" if rest > 0 else "Privateinlage"
     draft.freelancer = "PRIVATEWITHDRAWAL" if rest > 0 else "PRIVATEDEPOSIT"
-    return [draft, draft_mirror(life, draft, plan.close)]
+    return [draft, draft_counter_booking(life, draft, plan.close)]
 
 
 def close_month(life: Life, plan: AccountPlan, month: int, drafts: list[Draft]) -> list[Draft]:

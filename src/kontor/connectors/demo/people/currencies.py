@@ -77,7 +77,7 @@ def _draft_exchange(plan: AccountPlan, month: int, day: date, currency: str, cen
     )
 
 
-def draft_pockets(life: Life, plan: AccountPlan, month: int) -> list[Draft]:
+def draft_currency_transfers(life: Life, plan: AccountPlan, month: int) -> list[Draft]:
     day = list_banking_days(month)[6]
     drafts: list[Draft] = []
     for currency in plan.currencies:

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 from kontor.connectors.demo.people.agreements import (
     INCOMING,
-    Deal,
+    FixedAgreement,
     draft_own_transfer,
     draft_term,
-    strike_deal,
+    fix_agreement,
 )
 from kontor.connectors.demo.people.amounts import compute_cents
 from kontor.connectors.demo.people.banking_days import find_first_day, list_banking_days, number_month
 from kontor.connectors.demo.people.bookings import Draft
 from kontor.connectors.demo.people.budget import close_month, find_closing_balance
-from kontor.connectors.demo.people.currencies import draft_pockets
+from kontor.connectors.demo.people.currencies import draft_currency_transfers
 from kontor.connectors.demo.people.descriptions import AccountPlan
 from kontor.connectors.demo.people.life import EPOCH, Life
 from kontor.connectors.demo.people.numbers import DEMO_BANK
@@ -29,7 +29,7 @@ class Ledger:
     """Drafts by account and month of booking, and the deals they come from with their own drafts."""
 
     months: dict[tuple[str, int], list[Draft]]
-    deals: list[tuple[Deal, list[Draft]]]
+    deals: list[tuple[FixedAgreement, list[Draft]]]
 
     def list_account(self, account: str, first: int, last: int) -> list[Draft]:
         return [draft for month in range(first, last + 1) for draft in self.months.get((account, month), ())]
@@ -72,7 +72,7 @@ def open_ledger(life: Life, first: int, last: int) -> Ledger:
     ledger = Ledger(defaultdict(list), [])
     for agreement in life.persona.agreements:
         for term in life.list_terms(agreement, first - 1, last + 1):
-            deal = strike_deal(life, term)
+            deal = fix_agreement(life, term)
             drafts = draft_term(deal, first - 1, last + 1)
             ledger.deals.append((deal, drafts))
             ledger.enter(drafts)
@@ -84,7 +84,7 @@ def open_ledger(life: Life, first: int, last: int) -> Ledger:
                 enter_card_settlement(life, ledger, plan, month)
         for plan in life.persona.accounts:
             if plan.currencies:
-                ledger.enter(draft_pockets(life, plan, month))
+                ledger.enter(draft_currency_transfers(life, plan, month))
             if plan.close:
                 ledger.enter(close_month(life, plan, month, ledger.months[plan.key, month]))
     return ledger

@@ -25,7 +25,7 @@ from kontor.connectors.demo.people.life import Life
 from kontor.connectors.demo.people.products import make_depot, make_product, read_cents
 from kontor.connectors.demo.people.securities import list_positions
 from kontor.connectors.demo.people.truth import Account, ContractTruth, Entry, LifeEvent, Person
-from kontor.connectors.demo.people.wording import Pen
+from kontor.connectors.demo.people.wording import StatementWriter
 
 PERSONAS = (
     "demo1",
@@ -150,7 +150,7 @@ def build_account(
     balances = dict(opening)
     for draft in finals:
         balances[draft.currency] = balances.get(draft.currency, 0) + draft.cents
-    pen = Pen(life, plan.key)
+    pen = StatementWriter(life, plan.key)
     return Account(
         plan.key,
         make_product(life, plan, balances, today),
@@ -166,7 +166,7 @@ def find_announcement(draft: Draft) -> date | None:
     return move_to_banking_day(draft.day - DAY, -1) if draft.method in ANNOUNCED else None
 
 
-def write_pendings(pen: Pen, drafts: list[Draft], today: date) -> list[Entry]:
+def write_pendings(pen: StatementWriter, drafts: list[Draft], today: date) -> list[Entry]:
     pending = [
         (draft, shown_from)
         for draft in drafts

@@ -20,7 +20,7 @@ from kontor.connectors.demo.people.descriptions import Habit
 from kontor.connectors.demo.people.life import Life
 from kontor.connectors.demo.people.partners import make_partner
 from kontor.connectors.demo.people.streams import draw_digits, open_stream
-from kontor.connectors.demo.people.words import Favourites, Merchant, weigh_favourites
+from kontor.connectors.demo.people.words import Favourites, Merchant, weight_merchants
 
 PAYPAL = ("PayPal", "PayPal Europe S.a.r.l. et Cie S.C.A", "LU96ZZZ0000000000000000058")
 KLARNA = ("Klarna", "Klarna Bank AB (publ)", None)
@@ -287,7 +287,7 @@ def draft_purchases(life: Life, month: int) -> list[Draft]:
         if not count:
             continue
         days = list_shopping_days(month, category.startswith(ALWAYS_OPEN))
-        favourites, key = weigh_favourites(life.login, category), f"{habit.account}/{category}/{month}/"
+        favourites, key = weight_merchants(life.login, category), f"{habit.account}/{category}/{month}/"
         trip = Round(habit, month, level, city, favourites, days, key, category in ELASTIC)
         is_sent_back = category in REFUNDED
         for number in range(count):

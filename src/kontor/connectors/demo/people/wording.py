@@ -260,7 +260,7 @@ def write_day(day: date) -> str:
     return f"{day:%Y%m%d}"
 
 
-class Pen:
+class StatementWriter:
     """Writes the statement of one account. What all of its bookings have in common is looked up once."""
 
     def __init__(self, life: Life, account: str) -> None:

@@ -115,7 +115,7 @@ class Favourites:
 
 
 @lru_cache(maxsize=1024)
-def weigh_favourites(login: str, category: str) -> Favourites:
+def weight_merchants(login: str, category: str) -> Favourites:
     """Everybody has a few shops they go to most: weights differ by person, widely."""
     merchants = load_merchants()[category]
     weights = (shop.weight * (0.05 + 3 * draw_share("favourite", login, shop.partner) ** 4) for shop in merchants)

@@ -6,13 +6,13 @@ from typing import Any
 
 from kontor.console.gateway import segment, together
 from kontor.console.sessions import Role
-from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+from kontor.console.visits import BASE, Facts, Form, RedirectTo, View, Visit, field_of
 from kontor_client import ApiError
 
 PAGE_ROWS = 50
-MOST_ROWS = 500  # as many as the API gives in one page
+MAX_ROWS = 500  # as many as the API gives in one page
 REFRESH_STATES = ("late", "due", "running", "failing", "paused")
-MOST_NAMES = 100  # as many as the API looks up at once
+MAX_NAMES = 100  # as many as the API looks up at once
 _PSEUDONYM = re.compile(r"\b(user|adviser) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 DELIVERY_STATES = ("", "PENDING", "DELIVERED", "DISCARDED")
 
@@ -60,7 +60,7 @@ async def replay_delivery(visit: Visit, form: Form) -> None:
     webhook_id = visit.path("webhook")
     serial = segment(field_of(form, "serial"))
     await visit.api.send("POST", f"/ops/v1/webhooks/{segment(webhook_id)}/deliveries/{serial}/replay")
-    raise GoTo(f"{BASE}/ops/webhooks/{segment(webhook_id)}", notice="replayed")
+    raise RedirectTo(f"{BASE}/ops/webhooks/{segment(webhook_id)}", notice="replayed")
 
 
 async def show_egress(visit: Visit) -> Facts:
@@ -86,7 +86,7 @@ async def show_audit(visit: Visit) -> Facts:
     tenant = visit.query.get("tenant") or None
     wants_proof = visit.query.get("verify") == "yes"
     tenants, (entries, following) = await together(
-        visit.api.get("/ops/v1/tenants", limit=MOST_ROWS),
+        visit.api.get("/ops/v1/tenants", limit=MAX_ROWS),
         visit.api.get_page("/ops/v1/audit", tenant=tenant, limit=PAGE_ROWS, cursor=visit.query.get("cursor")),
     )
     names = await find_names(visit, entries)
@@ -105,11 +105,11 @@ async def show_audit(visit: Visit) -> Facts:
 async def find_names(visit: Visit, entries: list[Any]) -> dict[str, str]:
     """Names of the users whom entries know by their pseudonyms. Of erased users nobody knows them."""
     told = " ".join(f"{entry['actor']} {entry['object']}" for entry in entries)
-    pseudonyms = sorted({pseudonym for _, pseudonym in _PSEUDONYM.findall(told)})[:MOST_NAMES]
+    pseudonyms = sorted({pseudonym for _, pseudonym in _PSEUDONYM.findall(told)})[:MAX_NAMES]
     if not pseudonyms:
         return {}
     try:
-        users = await visit.api.get("/ops/v1/users", pseudonym=",".join(pseudonyms), limit=MOST_NAMES)
+        users = await visit.api.get("/ops/v1/users", pseudonym=",".join(pseudonyms), limit=MAX_NAMES)
     except ApiError as error:
         if error.status != 403:  # a client that may not read users
             raise

@@ -21,7 +21,7 @@ T = TypeVar("T")
 STATEMENT = "account statement"  # what is sealed
 
 
-class Vault:
+class UserEncryption:
     """`digests` is the installation's own key for keyed hashes, which a change of the master key leaves alone."""
 
     def __init__(self, master: SealingKey, digests: SealingKey) -> None:

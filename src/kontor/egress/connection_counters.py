@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime
 
 from kontor.egress.destinations import Purpose
 
-MOST_KEYS = 2000  # between two looks; beyond, hosts are counted together
-LONGEST_HOST = 253  # as DNS allows
+MAX_KEYS = 2000  # between two looks; beyond, hosts are counted together
+MAX_HOST_LENGTH = 253  # as DNS allows
 MANY_HOSTS = "(other hosts)"
 
 
@@ -36,14 +36,14 @@ class Counts:
             setattr(self, attribute.name, getattr(self, attribute.name) + getattr(other, attribute.name))
 
 
-class Ledger:
+class ConnectionCounters:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._counts: dict[Key, Counts] = {}
 
     def add(self, purpose: Purpose, host: str, counts: Counts) -> None:
         with self._lock:
-            self._add(Key(datetime.now(UTC).date(), host[:LONGEST_HOST], purpose), counts)
+            self._add(Key(datetime.now(UTC).date(), host[:MAX_HOST_LENGTH], purpose), counts)
 
     def drain(self) -> dict[Key, Counts]:
         """All counts since the last time. Whoever cannot store them puts them back."""
@@ -57,9 +57,9 @@ class Ledger:
                 self._add(key, counts)
 
     def _add(self, key: Key, counts: Counts) -> None:
-        if key not in self._counts and len(self._counts) >= MOST_KEYS:
+        if key not in self._counts and len(self._counts) >= MAX_KEYS:
             key = Key(key.day, MANY_HOSTS, key.purpose)
         self._counts.setdefault(key, Counts()).add(counts)
 
 
-LEDGER = Ledger()
+CONNECTION_COUNTERS = ConnectionCounters()

@@ -6,7 +6,7 @@ from kontor.console.visits import Facts, View, Visit
 from kontor.pages.browser import BadRequestError
 
 PAGE_ROWS = 50
-MOST_ROWS = 500  # as many as the API gives in one page
+MAX_ROWS = 500  # as many as the API gives in one page
 STATES = ("", "running", "paused", "late", "due", "failing", "scheduled", "off")
 STATUSES = ("", "STARTED", "HEADERS", "COMPLETE")
 
@@ -14,7 +14,7 @@ STATUSES = ("", "STARTED", "HEADERS", "COMPLETE")
 async def show_tenants(visit: Visit) -> Facts:
     (tenants, following), clients = await together(
         visit.api.get_page("/ops/v1/tenants", limit=PAGE_ROWS, cursor=visit.query.get("cursor")),
-        visit.api.get("/ops/v1/clients", limit=MOST_ROWS),
+        visit.api.get("/ops/v1/clients", limit=MAX_ROWS),
     )
     by_tenant: dict[str, list[object]] = {}
     for client in clients:

@@ -3,15 +3,15 @@
 from decimal import Decimal
 from enum import StrEnum
 
-FEWEST_FETCHES = 10  # fewer say nothing
+MIN_FETCHES = 10  # fewer say nothing
 DISTURBED_BELOW = Decimal("0.8")
 
 
-class Disturbance(StrEnum):
+class Disruption(StrEnum):
     DOWN = "down"  # does not answer at present
     OFTEN = "disturbed"  # many of the recent fetches failed
 
 
-def is_disturbed(fetches: int, rate: Decimal) -> bool:
+def is_degraded(fetches: int, rate: Decimal) -> bool:
     """`rate` is the share of fetches that succeeded."""
-    return fetches >= FEWEST_FETCHES and rate < DISTURBED_BELOW
+    return fetches >= MIN_FETCHES and rate < DISTURBED_BELOW

@@ -24,7 +24,7 @@ class Reply:
 
 
 @dataclass(slots=True)
-class Turn:
+class MessageExchange:
     """`is_over` ends the dialogue after this answer, `is_aborted` says besides that it went wrong."""
 
     request: Request

@@ -47,7 +47,7 @@ def list_readable(http: httpx.Client) -> list[str]:
 
 
 @dataclass
-class TenantEyes:
+class TenantView:
     """`login` is the demo bank's customer whose accounts are being connected under `access_id`."""
 
     customer: BankCustomer

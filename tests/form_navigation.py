@@ -9,7 +9,7 @@ import psycopg
 from banking import ACCESSES, BankCustomer, href, new_id
 from consenting import PRESENT, decide_at_bank, wait_for_fetch
 from form_client import FormClient
-from tenant_eyes import TenantEyes
+from tenant_view import TenantView
 
 TANS = {"mockTAN": "4712", "iTAN": "12", "photoTAN": "8534842", "chipTAN": "936086"}
 WAITING = ("connecting", "fetching")
@@ -65,11 +65,11 @@ def walk(
     raise AssertionError(form.text)
 
 
-def is_stored(eyes: TenantEyes) -> bool:
+def is_stored(eyes: TenantView) -> bool:
     return eyes.access_id in eyes.customer.read(ACCESSES)
 
 
-def wait_until_staged(owner: psycopg.Connection, eyes: TenantEyes) -> None:
+def wait_until_staged(owner: psycopg.Connection, eyes: TenantView) -> None:
     """Everything that the bank has is here, so that there is something to be seen."""
     assert wait_for_fetch(owner, eyes.customer, eyes.access_id)[-1] == "DONE"
     row = owner.execute(
@@ -84,8 +84,8 @@ def offered(form: FormClient) -> list[str]:
     return re.findall('name="account" value="([^"]*)"', form.at("accounts").html)
 
 
-def to_accounts(customer: BankCustomer, owner: psycopg.Connection, login: str) -> tuple[FormClient, TenantEyes]:
-    eyes = TenantEyes(customer, owner, login, new_id())
+def to_accounts(customer: BankCustomer, owner: psycopg.Connection, login: str) -> tuple[FormClient, TenantView]:
+    eyes = TenantView(customer, owner, login, new_id())
     form = FormClient(str(customer.http.base_url)).open(begin(customer, eyes.access_id))
     for _ in walk(form, login, owner):
         pass

@@ -25,7 +25,7 @@ def rows(count: int, first: int = 1) -> tuple[Transaction, ...]:
     )
 
 
-class NewsBank:
+class ScriptedWebhookBank:
     """Takes the demo bank's place."""
 
     kind = "demo"
