@@ -62,7 +62,7 @@ class Check:
 class OpsFigures:
     def __init__(self, database: Database, clock: Clock, egress: EgressReport) -> None:
         self._database = database
-        self._egress = egress
+        self._egress_report = egress
         self._clock = clock
         self._outcomes = OutcomeTally(database)
         self._refreshes: SingleFlightCache[UUID | None, RefreshFigures] = SingleFlightCache(self._count_refreshes)
@@ -152,7 +152,7 @@ class OpsFigures:
         return SystemFigures(outages, jobs, alive, dead, versions, states)
 
     async def _sum_egress(self, nothing: None) -> list[PurposeTotal]:
-        return await self._egress.sum_today()
+        return await self._egress_report.sum_today()
 
     async def _find_deadlines(self, nothing: None) -> dict[Report, datetime]:
         return await self._incidents.find_next_deadlines()
