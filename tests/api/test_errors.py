@@ -284,6 +284,7 @@ async def test_defect_is_500_and_shows_no_internals(start_app, small_operation, 
         PoolTimeout("host=secret"),
         psycopg.errors.IdleInTransactionSessionTimeout("host=secret"),
         psycopg.errors.InternalError("failure on connection marked as essential: secret:5432"),
+        psycopg.errors.InternalError("server closed the connection unexpectedly\nCONTEXT: secret:5432"),
     ],
 )
 async def test_lost_database_is_503_with_a_time_to_wait(start_app, small_operation, error):

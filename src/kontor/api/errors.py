@@ -40,8 +40,14 @@ _STATUSES: dict[type[KontorError], int] = {
     DeadlineExceededError: 504,
 }
 _HEADERS = {BusyError: {"Retry-After": "5"}, NotAllowedNowError: {"Allow": "GET, PUT"}}
-# Citus raises an internal error when it loses a worker within a transaction, and an operational error otherwise.
-LOST_WORKER = "failure on connection marked as essential"
+# Citus raises an internal error when it loses a worker within a transaction or a query, and an operational error
+# where it cannot connect. The first text is its own, the others are libpq's.
+LOST_WORKER = (
+    "failure on connection marked as essential",
+    "server closed the connection unexpectedly",
+    "could not receive data from server",
+    "could not send data to server",
+)
 _ROUTING = {404: "There is no such path.", 405: "This path does not know this method."}
 
 
@@ -78,7 +84,7 @@ def to_http_error(error: Exception) -> HttpError | None:
             return HttpError(503, "The database's disk is full; nothing can be stored.", {"Retry-After": "60"})
         case PoolTimeout() | OperationalError() | IdleInTransactionSessionTimeout():
             return _answer_without_database(error)
-        case InternalError() if LOST_WORKER in str(error):
+        case InternalError() if any(text in str(error) for text in LOST_WORKER):
             return _answer_without_database(error)
     return None
 
