@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 from types import TracebackType
 
-from benchmarks.understanding.rows import pick_rows
+from benchmarks.understanding.rows import list_history, pick_rows
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,6 +55,9 @@ class CompiledTagger:
         """Rows per second of processor time in that round."""
         return float(self._ask(str(number)))
 
+    def measure_history(self, number: int) -> float:
+        return float(self._ask(f"history {number}"))
+
     def _ask(self, word: str) -> str:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -84,8 +87,11 @@ def answer(suffixes: str, rounds: str, bulk: str, stride: str) -> None:
     rows = [row.transaction for row in pick_rows(tuple(suffixes.split(",")), int(rounds) * int(stride))]
     warm = [row.transaction for row in pick_rows(("+warm",), 200)]
     for line in sys.stdin:
-        start = int(line) * int(stride) if line.strip().isdigit() else 0
-        part = rows[start : start + int(bulk)] if line.strip().isdigit() else warm
+        word, _, number = line.strip().partition(" ")
+        start = int(word) * int(stride) if word.isdigit() else 0
+        part = rows[start : start + int(bulk)] if word.isdigit() else warm
+        if word == "history":
+            part = [row.transaction for row in list_history(int(number))]
         began = time.process_time()
         tagger.tag(part, NOBODY)
         sys.stdout.write(f"{len(part) / (time.process_time() - began)}\n")

@@ -127,7 +127,8 @@ def make_tagging_page(tagging: TaggingResult, view: Result, plan: Plan, machine:
             "The pipeline is scikit-learn's: TF-IDF over character n-grams (2 to 4), then a linear model for each of"
             " category, insurance type, partner and freelancer category. It knows only the partners of its training"
             " rows, and returns labels without confidences; Kontor returns both. All rows are from the demo bank and"
-            " distinct, and each round uses new ones. Times are processor times of one process."
+            " distinct, and each round uses new ones; a history is all that one person has booked in five years, where"
+            " many rows are much alike. Times are processor times of one process."
         ),
         "",
         *make_table(SPEED_HEADINGS, make_speed_rows(tagging)),

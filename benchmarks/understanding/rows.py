@@ -22,13 +22,22 @@ class Labelled:
 def list_rows(suffix: str) -> Iterator[Labelled]:
     """Of all kinds of people with that suffix of the login, in the order of their accounts."""
     for persona in PERSONAS:
-        person = person_for(persona + suffix, TODAY)
-        assert person is not None
-        for account in person.accounts:
-            for entry in account.entries:
-                truth = entry.truth
-                labels = (truth.category, truth.insurance_type, truth.partner or "", truth.freelancer_category)
-                yield Labelled(entry.transaction, labels)
+        yield from list_rows_of(persona + suffix)
+
+
+def list_rows_of(login: str) -> Iterator[Labelled]:
+    person = person_for(login, TODAY)
+    assert person is not None
+    for account in person.accounts:
+        for entry in account.entries:
+            truth = entry.truth
+            labels = (truth.category, truth.insurance_type, truth.partner or "", truth.freelancer_category)
+            yield Labelled(entry.transaction, labels)
+
+
+def list_history(number: int) -> list[Labelled]:
+    """All that one person has booked in five years, as a first fetch brings it: many rows are much alike."""
+    return list(list_rows_of(f"{PERSONAS[number % len(PERSONAS)]}+history"))
 
 
 def pick_rows(suffixes: tuple[str, ...], count: int, seed: int = 7) -> list[Labelled]:

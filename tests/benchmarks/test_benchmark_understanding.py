@@ -67,6 +67,8 @@ def tagging():
     speeds = Speeds(
         bulk={OURS: [9000.0, 10_000.0, 8000.0], TEXTBOOK: [1000.0, 2000.0, 2000.0]},
         single={OURS: [8000.0, 8000.0, 8000.0], TEXTBOOK: [200.0, 100.0, 160.0]},
+        history={OURS: [30_000.0, 26_000.0, 20_000.0], TEXTBOOK: [2000.0, 2000.0, 2000.0]},
+        compiled_history=[60_000.0, 52_000.0, 20_000.0],
     )
     loading = Loading([1.5, 1.2, 1.4], [1.0, 1.1, 1.2], [50.0, 60.0, 55.0])
     return TaggingResult(speeds, loading, 4000, 300, 12_000, {OURS: 0.95, TEXTBOOK: 0.9})
@@ -110,7 +112,8 @@ def test_the_textbook_pipeline_learns_all_four_trees():
 
 
 def test_speeds_are_medians_of_rounds_and_ratios_are_within_a_round(tagging):
-    bulk, single = make_speed_rows(tagging)
+    bulk, single, history = make_speed_rows(tagging)
+    assert history[:4] == ("a person's history at once", "26,000", "2,000", "13.0 × as fast")
     assert bulk == ("4,000 at once", "9,000", "2,000", "5.0 × as fast", "4.0 – 9.0")
     assert single == ("one at a time", "8,000", "160", "50.0 × as fast", "40.0 – 80.0")
 
@@ -120,8 +123,12 @@ def test_targets_of_the_tagger_are_judged(tagging):
     assert found[0].endswith("5.0 ×, reached.")
     assert found[1].endswith("50.0 ×, reached.")
     assert "9,000, the best round 10,000: not reached" in found[2]
-    assert "1.10 s of processor time" in found[3]
-    assert "55 MB more" in found[4]
+    assert "8,000, the best round 8,000: not reached" in found[3]
+    assert "26,000, the best round 30,000: reached" in found[4]
+    assert "50,000 rows per second of one core of whole histories. Measured: 52,000" in found[5]
+    assert "That is 2.0 × the plain one (1.0 – 2.0)." in found[5]
+    assert "1.10 s of processor time" in found[6]
+    assert "55 MB more" in found[7]
 
 
 def test_loading_is_measured_in_processes_of_its_own():
@@ -143,6 +150,7 @@ def test_growth_is_compared_with_n_log_n():
     assert all(len(row) == len(CURVE_HEADINGS) for row in rows)
     assert rows[0][:5] == ("10,000", "100", "100 – 100", "10.0", "1.00")
     said = describe_analyses(result)
+    assert said[0].startswith("Target: 150 ms")
     assert said[0].endswith("100 ms: reached.")
     assert "10,000: reached" in said[1]
     assert "power of 1.00" in said[1]
