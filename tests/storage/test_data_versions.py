@@ -34,7 +34,7 @@ WRITES = re.compile(
 ALLOWED = {
     "users.delete_user": "the version is deleted with the user",
     "documents._fill_query": "what is shown stays the same, and no analysis reads the objects of lists",
-    "data_key_rotation.replace_value": "it encrypts values anew, and none of these tables has encrypted ones",
+    "data_key_rotation._replace_statement": "it encrypts values anew, and none of these tables has encrypted ones",
 }
 
 

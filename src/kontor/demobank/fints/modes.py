@@ -154,7 +154,7 @@ MODES: dict[Mode, tuple[str, str]] = {
     ),
     Mode.ACCOUNTS_UNAVAILABLE: (
         "DKB",
-        "HKSPA is refused for want of a system behind it (9010); the user parameters have the IBANs"
+        "HKSPA is rejected because a backend system is unavailable (9010); the IBANs are in the user parameters"
         " (nemiah/phpFinTS#468)",
     ),
     Mode.BALANCE_VERSION_8: (
