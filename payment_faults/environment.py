@@ -24,6 +24,7 @@ from kontor.config import read_settings
 from kontor.connectors.base import Context
 from kontor.connectors.demo.people import person_for
 from kontor.connectors.demo.people.numbers import DEMO_BANK_CODE
+from kontor.connectors.profile_checks import load_bank_profiles
 from kontor.demobank.certificates import ensure_certificates
 from kontor.demobank.fints import FintsBank, FintsOptions, FintsServer
 from kontor.demobank.xs2a import DemoAspsp, make_xs2a_app
@@ -134,7 +135,7 @@ class FaultEnvironment:
         bootstrap.DemoBankMemory = lambda *_: bank  # type: ignore[assignment,misc]
         # The catalogue is read-only, and reading it takes longer than a payment.
         catalogue = bootstrap.load_catalogue(
-            bootstrap.make_registry(self.settings).kinds, True, bootstrap.load_bank_profiles(banks)
+            bootstrap.make_registry(self.settings).kinds, True, load_bank_profiles(banks)
         )
         bootstrap.load_catalogue = lambda *_: catalogue
 

@@ -18,7 +18,7 @@ bank = App(name="bank", help="Bank profiles: addresses, dialects and quirks.")
 @bank.command(name="check")
 def check_file(path: Path) -> None:
     """Check a file or a folder of bank profiles as KONTOR_BANKS would be read. The first mistake is named."""
-    from kontor.bootstrap import check_profiles
+    from kontor.connectors.profile_checks import check_profiles
     from kontor.connectors.profiles import load_profiles, load_shipped
 
     profiles, shipped = load_profiles(path), load_shipped().families
@@ -36,8 +36,8 @@ def show_bank(
     statistics: Annotated[bool, Parameter(negative="", help="With what this installation has measured.")] = False,
 ) -> None:
     """Print what is known about a bank, by its bank code, in the form of a profile."""
-    from kontor.bootstrap import load_bank_profiles
     from kontor.connectors.catalogue import load_catalogue, provider_id
+    from kontor.connectors.profile_checks import load_bank_profiles
 
     profiles = load_bank_profiles(read_settings().banks)
     found = load_catalogue(frozenset(["fints", "xs2a"]), True, profiles).find(provider_id(code))
@@ -70,11 +70,12 @@ def fetch_list(
     ] = None,
 ) -> None:
     """Write the banks that Enable Banking reaches to a file, for KONTOR_ENABLE_BANKING_BANKS. Germany's by default."""
-    from kontor.bootstrap import load_bank_profiles, load_enable_banking
+    from kontor.bootstrap import load_enable_banking
     from kontor.connectors.aspsps import choose_banks, write_bank_list
     from kontor.connectors.catalogue import find_aspsps, load_catalogue
     from kontor.connectors.enablebanking import list_banks
     from kontor.connectors.enablebanking.failures import CallError
+    from kontor.connectors.profile_checks import load_bank_profiles
 
     settings = read_settings()
     access = load_enable_banking(settings)

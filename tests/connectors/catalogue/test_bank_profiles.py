@@ -2,10 +2,10 @@
 
 import pytest
 
-from kontor.bootstrap import check_profiles, load_bank_profiles
 from kontor.connectors.catalogue import load_catalogue
 from kontor.connectors.catalogue.banks import load_banks
 from kontor.connectors.fints.quirks import Quirks, find_fints_bank
+from kontor.connectors.profile_checks import check_profiles, load_bank_profiles
 from kontor.connectors.profiles import OwnBank, ProfileError, Profiles, load_profiles, load_shipped
 from kontor.connectors.xs2a import read_profile
 

@@ -28,8 +28,9 @@ def check_enable_banking(settings: Settings) -> Iterator[Finding]:
 
 
 def _check_usable(settings: Settings) -> Finding:
-    from kontor.bootstrap import load_aspsps, load_bank_profiles, load_enable_banking
+    from kontor.bootstrap import load_aspsps, load_enable_banking
     from kontor.connectors.catalogue import find_aspsps, load_catalogue
+    from kontor.connectors.profile_checks import load_bank_profiles
 
     try:
         load_enable_banking(settings)

@@ -54,8 +54,8 @@ def _check_banks(settings: Settings, *, all_banks: bool) -> Iterator[Finding]:
 
 def _list_addresses(settings: Settings, *, all_banks: bool) -> Iterable[str]:
     """Those that the operator described; with `all_banks` every FinTS address of the catalogue."""
-    from kontor.bootstrap import load_bank_profiles
     from kontor.connectors.catalogue import load_catalogue
+    from kontor.connectors.profile_checks import load_bank_profiles
 
     profiles = load_bank_profiles(settings.banks)
     for bank in profiles.banks.values():

@@ -67,7 +67,7 @@ def _check_breaches(file: Path) -> Finding:
 
 
 def _check_banks(settings: Settings) -> Finding:
-    from kontor.bootstrap import load_bank_profiles
+    from kontor.connectors.profile_checks import load_bank_profiles
 
     try:
         profiles = load_bank_profiles(settings.banks)
