@@ -69,9 +69,13 @@ async def prepare(name: str, settings: Settings) -> list[Request]:
         return await load_endpoint(name).prepare(environment)
 
 
-def run_endpoint(name: str, settings: Settings, plan: Plan, console: Console) -> Result:
+def measure_named(name: str, settings: Settings, plan: Plan, console: Console) -> Result:
     requests = asyncio.run(prepare(name, settings))
-    result = measure_endpoint(load_endpoint(name), requests, settings, plan, console.print)
+    return measure_endpoint(load_endpoint(name), requests, settings, plan, console.print)
+
+
+def run_endpoint(name: str, settings: Settings, plan: Plan, console: Console) -> Result:
+    result = measure_named(name, settings, plan, console)
     show(result, console)
     return result
 
@@ -102,7 +106,7 @@ def run_scale(function: str, run: Run) -> None:
 
 def run_understanding(function: str, endpoint: str, run: Run) -> None:
     with open_measured(run) as (settings, plan):
-        result = run_endpoint(endpoint, settings, plan, run.console)
+        result = measure_named(endpoint, settings, plan, run.console)
         resolve_name(function)(settings, result, plan, run.load_before, run.console, run.target)
 
 

@@ -184,6 +184,13 @@ def find_inner_imports(tree: ast.Module, own_package: str | None) -> list[str]:
     return found
 
 
+def test_modules_that_are_compiled_have_no_cached_property():
+    """`hatch_build.py` compiles them with mypyc, which makes it a plain property: its value is made at each use."""
+    modules = sorted((SOURCE / "analysis" / "tagging").glob("*.py"))
+    assert len(modules) > 20
+    assert [file.name for file in modules if "cached_property" in file.read_text(encoding="utf-8")] == []
+
+
 def test_a_package_of_services_is_imported_by_its_public_names_only():
     found = {}
     for file in FILES:

@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 from types import TracebackType
 
-from benchmarks.understanding.rows import list_history, pick_rows
+from benchmarks.understanding.rows import WARM_ROWS, WARM_SUFFIXES, list_history, pick_rows
 
 ROOT = Path(__file__).parents[2]
 
@@ -85,7 +85,7 @@ def answer(suffixes: str, rounds: str, bulk: str, stride: str) -> None:
         raise RuntimeError("this is not the compiled tagger")
     tagger = load_tagger()
     rows = [row.transaction for row in pick_rows(tuple(suffixes.split(",")), int(rounds) * int(stride))]
-    warm = [row.transaction for row in pick_rows(("+warm",), 200)]
+    warm = [row.transaction for row in pick_rows(WARM_SUFFIXES, WARM_ROWS)]
     for line in sys.stdin:
         word, _, number = line.strip().partition(" ")
         start = int(word) * int(stride) if word.isdigit() else 0

@@ -9,6 +9,8 @@ from kontor.connectors.demo.people import PERSONAS, person_for
 from kontor.domain.transactions import Transaction
 
 TODAY = date(2026, 11, 15)
+# What a process tags before it is measured.
+WARM_SUFFIXES, WARM_ROWS = ("+warm",), 12_000
 
 
 @dataclass(frozen=True)

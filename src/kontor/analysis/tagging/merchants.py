@@ -5,7 +5,6 @@ most that no vocabulary has.
 """
 
 import re
-from functools import cached_property
 from itertools import takewhile
 
 from kontor.analysis.tagging.folding import fold
@@ -41,11 +40,14 @@ MARKS_END = ("nr", "nummer", "referenz")
 class MerchantNames:
     def __init__(self, rules: Rules, acquaintances: PersonClassifier) -> None:
         self._rules, self._acquaintances = rules, acquaintances
+        self._known: frozenset[str] = frozenset()
 
-    @cached_property
-    def _known(self) -> frozenset[str]:
-        keywords = {atom for keyword in load_keywords() for atom in keyword.atoms if "*" not in atom}
-        return self._rules.companies | self._rules.places | LEGAL_FORMS | keywords
+    def _list_known(self) -> frozenset[str]:
+        """Words of companies, places and keywords. Made when they are first needed."""
+        if not self._known:
+            keywords = {atom for keyword in load_keywords() for atom in keyword.atoms if "*" not in atom}
+            self._known = self._rules.companies | self._rules.places | LEGAL_FORMS | keywords
+        return self._known
 
     def name(self, transaction: Transaction, reading: Reading, own: OwnAccounts) -> str:
         """The merchant of a payment; "" where there is none that may be named."""
@@ -76,7 +78,8 @@ class MerchantNames:
     def _is_merchant(self, reading: Reading, words: list[str], kept: list[str]) -> bool:
         """One word that nobody knows may be the merchant's: in front of a legal form, or at a till, where persons are
         not named, alone or with a trade. Two may be somebody's name."""
-        unknown = [word for word in kept if word not in self._known]
+        known = self._list_known()
+        unknown = [word for word in kept if word not in known]
         if len(unknown) > 1:
             return False
         if not FORMS.isdisjoint(words):

@@ -1,7 +1,6 @@
 """A booking as the tagger reads it: who, what for and how, each folded once."""
 
 import re
-from functools import cached_property
 from typing import NamedTuple
 
 from kontor.analysis.tagging.card_texts import CARD_PREFIXES, cut_place, find_remark, find_shop
@@ -112,6 +111,7 @@ class Reader:
         self._bare_codes = frozenset(f" {code}" for code in codes - CODES_THAT_ARE_WORDS)
         self._layouts, self._abbreviations = load_layouts(), rules.abbreviations
         self._abbreviated, self._places = frozenset(rules.abbreviations), rules.places
+        self._squashed: dict[str, str] | None = None
 
     def read_booking_text(self, booking_text: str) -> tuple[str, str]:
         """A booking text folded, and the channel its words tell. Banks have but a few, so each is read once."""
@@ -199,9 +199,10 @@ class Reader:
                     return f"{word[:size]} {name[size:]}"
         return name
 
-    @cached_property
-    def _squashed(self) -> dict[str, str]:
-        """Brands as PayPal cuts them; those that would be the same are left out."""
+    def _find_squashed(self) -> dict[str, str]:
+        """Brands as PayPal cuts them; those that would be the same are left out. Made when it is first needed."""
+        if self._squashed is not None:
+            return self._squashed
         found: dict[str, str] = {}
         for brand in sorted(self._brands):
             squashed = brand.replace(" ", "")
@@ -211,6 +212,7 @@ class Reader:
                 # `Tegut` may go on as `Tegut Teo`: the shorter one is meant by both.
                 is_same = known is None or (known and squashed.startswith(known.replace(" ", "")))
                 found[start] = (known or brand) if is_same else ""
+        self._squashed = found
         return found
 
     def _part_squashed(self, name: str) -> str:
@@ -218,7 +220,7 @@ class Reader:
         word, _, rest = name.partition(" ")
         if len(word) < MIN_SQUASHED_LENGTH or word in self._brands:
             return name
-        brand = self._squashed.get(word, "") if len(word) == SQUASHED else ""
+        brand = self._find_squashed().get(word, "") if len(word) == SQUASHED else ""
         for size in range(len(word) - 1, MIN_GLUED_BRAND_LENGTH, -1):
             if brand:
                 break
