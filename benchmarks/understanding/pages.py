@@ -128,8 +128,8 @@ def make_tagging_page(tagging: TaggingResult, view: Result, plan: Plan, machine:
             " category, insurance type, partner and freelancer category. It knows only the partners of its training"
             " rows, and returns labels without confidences; Kontor returns both. All rows are from the demo bank and"
             " distinct, and each round uses new ones; a history is all that one person has booked in five years, where"
-            " many rows are much alike. Each process has tagged 12,000 other rows before. Times are processor times of one"
-            " process."
+            " many rows are much alike. Each process has tagged 12,000 other rows before. Times are processor times of"
+            " one process."
         ),
         "",
         *make_table(SPEED_HEADINGS, make_speed_rows(tagging)),
