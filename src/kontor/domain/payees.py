@@ -131,7 +131,7 @@ def _tell_verification(use: PayeeUse) -> datetime:
 
 
 def change_settings(known: PayeeSettings, changed: PayeeSettings, now: datetime) -> PayeeSettings:
-    """Who loosens a rule waits as long as the hold was: a thief must not be able to switch it off and pay."""
+    """A looser rule starts a hold as long as the one before: a thief must not be able to switch it off and pay."""
     was_limited, was_held = known.max_amount is not None, bool(known.hold_hours)
     is_limit_raised = was_limited and (changed.max_amount is None or changed.max_amount > (known.max_amount or 0))
     is_hold_shortened = was_held and (changed.hold_hours or 0) < (known.hold_hours or 0)
