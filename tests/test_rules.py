@@ -25,6 +25,7 @@ SQL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*")
+OTHER_LIMITS = re.compile(r"_?(MOST|LONGEST|LARGEST|LEAST|SHORTEST|FEWEST|SMALLEST)_")
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 
@@ -182,6 +183,24 @@ def find_inner_imports(tree: ast.Module, own_package: str | None) -> list[str]:
             if parts[:2] == ["kontor", "services"] and len(parts) > 3 and parts[2] != own_package:
                 found.append(name)
     return found
+
+
+def test_limits_are_named_max_and_min():
+    """Not `MOST_ROWS` or `SHORTEST_NAME`: one word for one thing."""
+    named = {
+        (file.name, target.id)
+        for file in FILES
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        for target in list_targets(node)
+        if OTHER_LIMITS.match(target.id)
+    }
+    assert named == set()
+
+
+def list_targets(node: ast.stmt) -> list[ast.Name]:
+    """Names that a statement of a module assigns."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return [name for target in targets if target for name in ast.walk(target) if isinstance(name, ast.Name)]
 
 
 def test_modules_that_are_compiled_have_no_cached_property():
