@@ -17,7 +17,7 @@ from psycopg.rows import TupleRow
 from kontor.domain.secrets import Secret
 from kontor.storage.connections import SESSION_OPTIONS, address_writer, connect_blocking
 
-MOST = 8  # of all databases together; the oldest is closed
+MAX_CONNECTIONS = 8  # of all databases together; the oldest is closed
 
 _kept: list["KeptConnection"] = []
 _lock = threading.Lock()  # the bank is asked from several threads
@@ -39,7 +39,7 @@ class KeptConnection(psycopg.Connection[TupleRow]):
                 raise
             with _lock:
                 _kept.append(self)
-                oldest = _kept.pop(0) if len(_kept) > MOST else None
+                oldest = _kept.pop(0) if len(_kept) > MAX_CONNECTIONS else None
             if oldest is not None:
                 oldest.close()
         else:

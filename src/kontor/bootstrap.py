@@ -170,18 +170,18 @@ def make_services(
 ) -> Services:
     events, passwords = Events(), Passwords(settings.refuse_guessable_passwords, settings.breached_passwords)
     clock, calls = Clock(settings.today, settings.clock), WebhookCalls(is_loopback_allowed=settings.allow_loopback)
-    sealer = UserEncryption(master, digests)
+    user_encryption, request_seconds = UserEncryption(master, digests), settings.request_seconds
     refreshing, registry = Refreshing(database, clock, events), make_registry(settings)
     providers, admissions = make_providers(settings, database, registry), Admissions(database, clock)
-    gateway = BankGateway(database, providers, registry, sealer, admissions, settings.bank_seconds)
+    gateway = BankGateway(database, providers, registry, user_encryption, admissions, settings.bank_seconds)
     tagging, encryption = TransactionTagging(database, compute), Encryption(database, master)
     merges, repetitions = Merges(database, compute, tagging), Repetitions(database, compute)
-    writing = FetchWriting(sealer, clock, tagging, merges)
-    results = FetchResults(database, sealer, clock, events, refreshing, admissions, Staging(sealer), merges, writing)
-    accesses = Accesses(database, providers, encryption, sealer, clock, refreshing, gateway, settings.request_seconds)
-    consents = Consents(database, accesses, gateway, sealer, clock, results)
-    debtors = PaymentDebtors(database, providers, encryption, sealer)
-    payments = Payments(database, gateway, sealer, clock, debtors, events, settings.request_seconds)
+    writing, staging = FetchWriting(user_encryption, clock, tagging, merges), Staging(user_encryption)
+    results = FetchResults(database, user_encryption, clock, events, refreshing, admissions, staging, merges, writing)
+    accesses = Accesses(database, providers, encryption, user_encryption, clock, refreshing, gateway, request_seconds)
+    consents = Consents(database, accesses, gateway, user_encryption, clock, results)
+    debtors = PaymentDebtors(database, providers, encryption, user_encryption)
+    payments = Payments(database, gateway, user_encryption, clock, debtors, events, request_seconds)
     drafts = PaymentDrafts(database, payments, providers, accesses, clock)
     rotation = KeyRotation(database, master)
     tokens = Tokens(database, passwords, digests, needs_nonce=settings.require_dpop_nonce)
@@ -205,12 +205,12 @@ def make_services(
         own_categories=OwnCategories(database, tagging),
         **make_tenant_knowledge(settings, database, compute),
         analyses=Analyses(database, clock, tagging, compute),
-        **make_plans(settings, database, clock, Analyses(database, clock, tagging, compute), sealer, calls),
+        **make_plans(settings, database, clock, Analyses(database, clock, tagging, compute), user_encryption, calls),
         imports=Imports(database, clock, tagging, compute, merges),
         import_forms=ImportForms(database),
-        exports=Exports(database, clock, tagging, sealer),
-        account_statements=AccountStatements(database, sealer),
-        fetching=Fetching(database, gateway, sealer, clock, results),
+        exports=Exports(database, clock, tagging, user_encryption),
+        account_statements=AccountStatements(database, user_encryption),
+        fetching=Fetching(database, gateway, user_encryption, clock, results),
         consents=consents,
         redirects=make_redirects(settings, database, providers, accesses, consents, results, payments, drafts),
         payments=payments,
@@ -221,9 +221,9 @@ def make_services(
         ops=Ops(database, clock, refreshing),
         workers=Workers(database),
         events=events,
-        webhooks=Webhooks(database, sealer, calls),
-        deliveries=make_deliveries(settings, database, sealer, calls),
-        bank_tracing=BankTracing(database, gateway, providers, sealer, clock),
+        webhooks=Webhooks(database, user_encryption, calls),
+        deliveries=make_deliveries(settings, database, user_encryption, calls),
+        bank_tracing=BankTracing(database, gateway, providers, user_encryption, clock),
     )
 
 
@@ -232,7 +232,7 @@ def make_plans(
     database: Database,
     clock: Clock,
     analyses: Analyses,
-    sealer: UserEncryption,
+    user_encryption: UserEncryption,
     calls: WebhookCalls,
 ) -> Plans:
     alerts = Alerts(database, clock, analyses)
@@ -241,8 +241,8 @@ def make_plans(
         "budgets": Budgets(database, clock),
         "savings_goals": SavingsGoals(database),
         "alerts": alerts,
-        "pushes": Pushes(database, sealer, calls, alerts, contact),
-        "credit_files": CreditFiles(database, clock, analyses, sealer),
+        "pushes": Pushes(database, user_encryption, calls, alerts, contact),
+        "credit_files": CreditFiles(database, clock, analyses, user_encryption),
     }
 
 
@@ -267,9 +267,13 @@ def make_redirects(
     return Redirects(database, *parts, return_url=return_url, is_loopback_allowed=settings.demo)
 
 
-def make_deliveries(settings: Settings, database: Database, sealer: UserEncryption, calls: WebhookCalls) -> Deliveries:
+def make_deliveries(
+    settings: Settings, database: Database, user_encryption: UserEncryption, calls: WebhookCalls
+) -> Deliveries:
     urls = Urls(settings.base_url)
-    return Deliveries(database, sealer, calls, lambda delivery, tenant: encode_notification(delivery, tenant, urls))
+    return Deliveries(
+        database, user_encryption, calls, lambda delivery, tenant: encode_notification(delivery, tenant, urls)
+    )
 
 
 def make_registry(settings: Settings) -> Registry:

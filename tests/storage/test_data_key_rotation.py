@@ -71,7 +71,7 @@ class Rotating:
         async with self.services.database.connect() as connection:
             return await keys.load_data_key(connection, self.master, self.user)
 
-    async def make_vault(self):
+    async def make_user_encryption(self):
         async with self.services.database.connect() as connection:
             return UserEncryption(self.master, await load_digest_key(connection, self.master))
 
@@ -133,7 +133,7 @@ async def rotating(services, owner, settings, rotating_tenant, rotating_customer
 
 async def fill_rarely_used(rotating):
     """Columns that have values for moments only, sealed by the code that seals them then."""
-    user_encryption, access_id = await rotating.make_vault(), rotating.whole.access_id
+    user_encryption, access_id = await rotating.make_user_encryption(), rotating.whole.access_id
     services, user, owner = rotating.services, rotating.user, rotating.owner
     [(payment_id,)] = owner.execute("select id from payments where user_id = %s and state = 'OPEN'", [user]).fetchall()
     async with services.database.transaction(user) as connection:
@@ -194,7 +194,7 @@ async def test_the_key_before_opens_what_was_begun_with_it_and_is_forgotten_afte
 
 async def test_a_value_that_changes_meanwhile_is_not_overwritten(rotating, monkeypatch):
     real, place = data_key_rotation.replace_value, (rotating.user, rotating.whole.access_id)
-    user_encryption, changed = await rotating.make_vault(), []
+    user_encryption, changed = await rotating.make_user_encryption(), []
 
     async def change_first(connection, user_id, old, sealed):
         if old.column.table == "accesses" and old.key == place[1] and not changed:
@@ -234,7 +234,7 @@ async def test_a_statement_that_is_fetched_again_is_stored_once(rotating):
         "select id from products where user_id = %s and access_id = %s order by id limit 1",
         [rotating.user, rotating.whole.access_id],
     ).fetchall()
-    user_encryption, count = await rotating.make_vault(), 0
+    user_encryption, count = await rotating.make_user_encryption(), 0
 
     async def store():
         async with rotating.services.database.transaction(rotating.user) as connection:
@@ -289,7 +289,7 @@ async def test_a_rotation_that_is_killed_goes_on_where_it_was(rotating, nth):
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     between = await rotating.load_key()
     assert rotating.count_values() == {before.id: count - nth + 1} | ({between.id: nth - 1} if nth > 1 else {})
-    user_encryption = await rotating.make_vault()
+    user_encryption = await rotating.make_user_encryption()
     async with rotating.services.database.connect(rotating.user) as connection:
         [(credentials, memory)] = rotating.owner.execute(
             "select credentials, memory from accesses where user_id = %s and id = %s",

@@ -1,4 +1,4 @@
-"""Every statement that writes what analyses and merges read raises the user's data version, and no trigger does."""
+"""Every statement that writes what analyses and merges read increments the user's data version, and no trigger does."""
 
 import ast
 import re
@@ -90,7 +90,7 @@ def find_all_writers():
     }
 
 
-def test_every_function_that_writes_these_tables_raises_the_version():
+def test_every_function_that_writes_these_tables_increments_the_version():
     silent = {name for name, raises in find_all_writers().items() if not raises}
     assert silent == set(ALLOWED)
 
@@ -115,7 +115,7 @@ def test_the_rule_sees_what_writes(source, found):
 
 
 def test_nothing_is_rolled_back_but_whole_transactions():
-    """A savepoint would undo a raise that the transaction remembers as done."""
+    """A savepoint would undo an increment that the transaction remembers as done."""
     texts = {file.name: file.read_text(encoding="utf-8") for file in SOURCES.rglob("*.py")}
     users = {name for name, text in texts.items() if re.search(r"\.transaction\(force|connection\.transaction\(", text)}
     assert users == {"database.py", "migrate.py"}
@@ -376,7 +376,7 @@ def test_no_trigger_is_left_and_no_table_takes_rows_along_unseen(own_owner):
 
 
 async def run(case, user):
-    """The version before and after, in one transaction: `prepare` must not be what raises it."""
+    """The version before and after, in one transaction: `prepare` must not be what increments it."""
     async with user.database.transaction(user.user_id) as connection:
         if case.prepare is not None:
             await case.prepare(connection, user)
@@ -389,7 +389,7 @@ async def run(case, user):
 
 
 @pytest.mark.parametrize("case", RAISING, ids=str)
-async def test_a_change_raises_the_version_by_one(user, case):
+async def test_a_change_increments_the_version_by_one(user, case):
     before, after = await run(case, user)
     assert after == before + 1
 
@@ -400,7 +400,7 @@ async def test_without_a_change_the_version_stays(user, case):
     assert after == before
 
 
-async def test_a_transaction_raises_the_version_once(user):
+async def test_a_transaction_increments_the_version_once(user):
     before = await user.version()
     async with user.database.transaction(user.user_id) as connection:
         for case in RAISING:
@@ -409,7 +409,7 @@ async def test_a_transaction_raises_the_version_once(user):
     assert await user.version() == before + 1
 
 
-async def test_what_is_rolled_back_is_raised_again_by_the_next_transaction(user):
+async def test_what_is_rolled_back_is_incremented_again_by_the_next_transaction(user):
     before = await user.version()
     with suppress(ZeroDivisionError):
         async with user.database.transaction(user.user_id) as connection:

@@ -11,7 +11,7 @@ from kontor.analysis.contracts import Contract
 from kontor.analysis.contracts.texts import squeeze_text
 from kontor.analysis.day_order import order_records, select_days
 from kontor.analysis.distress_signals import DistressSignals, find_distress_signals, sum_gambling
-from kontor.analysis.life_events.episodes import subtract_months
+from kontor.analysis.life_events.signals import subtract_months
 from kontor.analysis.life_events.signs import Sign, is_home_loan, is_price, read_sign
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Account, Record

@@ -11,7 +11,7 @@ from kontor.analysis.budgets import CENT, CURRENCY, Budget, Use, is_countable
 from kontor.analysis.calendars import DAY, number_month
 from kontor.analysis.contracts import Contract
 from kontor.analysis.day_order import order_records, select_days
-from kontor.analysis.life_events.episodes import subtract_months
+from kontor.analysis.life_events.signals import subtract_months
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Account, Record
 from kontor.domain.products import ProductCategory

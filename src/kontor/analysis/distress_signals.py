@@ -10,7 +10,7 @@ from kontor.analysis.budgets import is_countable
 from kontor.analysis.calendars import DAY
 from kontor.analysis.day_order import order_records, select_days
 from kontor.analysis.earned_income import GAMBLING_CATEGORY, RETURNED_CODES, is_gambling, is_returned
-from kontor.analysis.life_events.episodes import subtract_months
+from kontor.analysis.life_events.signals import subtract_months
 from kontor.analysis.life_events.signs import COLLECTION, read_text
 from kontor.analysis.records import Record
 

@@ -8,8 +8,8 @@ from kontor.analysis.contracts import Contract, Status
 from kontor.analysis.contracts.texts import squeeze_text
 from kontor.analysis.day_order import order_records, select_days
 from kontor.analysis.life_events.careers import list_jobs
-from kontor.analysis.life_events.episodes import LifeSignals, SignalPeriod, read_course, subtract_months
 from kontor.analysis.life_events.homes import list_homes
+from kontor.analysis.life_events.signals import LifeSignals, SignalPeriod, read_life_signals, subtract_months
 from kontor.analysis.life_events.signs import TRAINING, Sign, is_home_loan
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Account, Record
@@ -35,7 +35,7 @@ class LifeStage:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    course: LifeSignals
+    signals: LifeSignals
     recent: Sequence[Record]
     contracts: Sequence[Contract]
     accounts: Sequence[Account]
@@ -47,8 +47,8 @@ class _View:
         return [record for record in self.recent if choose(record) and record.day > begin]
 
     def find_ongoing(self, *signs: Sign) -> SignalPeriod | None:
-        """The episode of these signs that goes on, the latest to begin."""
-        ongoing = [episode for episode in self.course.list_episodes(*signs) if not episode.is_over]
+        """The period of these signs that goes on, the latest to begin."""
+        ongoing = [period for period in self.signals.list_periods(*signs) if not period.is_over]
         return ongoing[-1] if ongoing else None
 
 
@@ -56,22 +56,22 @@ def find_life_stages(
     records: Sequence[Record], contracts: Sequence[Contract], accounts: Sequence[Account], today: date
 ) -> list[LifeStage]:
     """Exactly one stage of each group as soon as there is any booking, nothing before."""
-    return find_stages(read_course(records, contracts, accounts, today), records, contracts, accounts)
+    return find_stages(read_life_signals(records, contracts, accounts, today), records, contracts, accounts)
 
 
 def find_stages(
-    course: LifeSignals, records: Sequence[Record], contracts: Sequence[Contract], accounts: Sequence[Account]
+    signals: LifeSignals, records: Sequence[Record], contracts: Sequence[Contract], accounts: Sequence[Account]
 ) -> list[LifeStage]:
-    """The same, where the course is known already."""
-    today = course.today
-    if not course.data_from:
+    """The same, where the signals are known already."""
+    today = signals.today
+    if not signals.data_from:
         return []
     recent = [
         record
         for record in select_days(order_records(records), subtract_months(today, 12), today)
         if record.category.startswith(_LOOKED_AT) and not record.is_pending and record.amount.is_finite()
     ]
-    view = _View(course, recent, contracts, accounts, today)
+    view = _View(signals, recent, contracts, accounts, today)
     return [_find_work(view), _find_parenthood(view), _find_home(view), _find_savings(view)]
 
 
@@ -84,7 +84,7 @@ def _find_work(view: _View) -> LifeStage:
     leave = view.find_ongoing(Sign.PARENTAL_ALLOWANCE)
     if leave is not None:
         return _tell(group + "PARENTALLEAVE", 0.96, "Parental allowance is being paid", leave.ids[-3:])
-    jobs = [job for job in list_jobs(view.course) if not job.is_over]
+    jobs = [job for job in list_jobs(view.signals) if not job.is_over]
     job = max(jobs, key=lambda job: job.usual_amount, default=None)
     pension = view.find_ongoing(Sign.PENSION)
     if pension is not None and (job is None or pension.usual_amount >= job.usual_amount):
@@ -107,7 +107,7 @@ def _find_rest_of_work(view: _View, group: str) -> LifeStage:
     if aid is not None:
         return _tell(group + "STUDENT", 0.95, "Student aid is being paid", aid.ids[-3:])
     begin = subtract_months(view.today, 8)
-    fees = [fee for fee in view.course.list_singles(Sign.SEMESTER_FEE) if fee.day > begin]
+    fees = [fee for fee in view.signals.list_singles(Sign.SEMESTER_FEE) if fee.day > begin]
     if fees:
         return _tell(group + "STUDENT", 0.9, "A semester fee was paid", [fee.id for fee in fees])
     side_job = view.find_ongoing(Sign.SIDE_JOB, Sign.SALARY)
@@ -135,8 +135,8 @@ def _find_parenthood(view: _View) -> LifeStage:
         return _tell(group + "CHILDREN", 0.93, "Child support is being paid", [record.id for record in support])
     if len(bought) >= _MIN_CHILD_PURCHASES:
         return _tell(group + "CHILDREN", 0.8, "Purchases for children were made", [record.id for record in bought[-5:]])
-    days = (view.today - view.course.first_day).days
-    if days < _SURE_DAYS or view.course.count < _MIN_BOOKINGS:
+    days = (view.today - view.signals.first_day).days
+    if days < _SURE_DAYS or view.signals.count < _MIN_BOOKINGS:
         return _tell(group + "UNKNOWN", 0.5, "There is too little data to tell")
     return _tell(group + "NOCHILDREN", 0.85, "Nothing is paid or received for children")
 
@@ -151,8 +151,8 @@ def _is_in_training(view: _View) -> bool:
 
 def _find_home(view: _View) -> LifeStage:
     group = "HOUSING_"
-    rents = [home for home in list_homes(view.course) if not home.is_over]
-    rents += [episode for episode in view.course.list_episodes(Sign.ROOM) if not episode.is_over]
+    rents = [home for home in list_homes(view.signals) if not home.is_over]
+    rents += [period for period in view.signals.list_periods(Sign.ROOM) if not period.is_over]
     mortgage = view.find_ongoing(Sign.MORTGAGE)
     lets = view.list_recent(6, lambda record: record.category == "INCOME_RENTAL" and record.amount > 0)
     if mortgage is not None and not (rents and lets):

@@ -11,8 +11,8 @@ from kontor.analysis.contracts import Contract
 from kontor.analysis.contracts.texts import simplify_name
 from kontor.analysis.day_order import order_records, select_days
 from kontor.analysis.earned_income import EarnedIncome
-from kontor.analysis.life_events import LifeEvent, find_events, read_course
-from kontor.analysis.life_events.episodes import subtract_months
+from kontor.analysis.life_events import LifeEvent, find_events, read_life_signals
+from kontor.analysis.life_events.signals import subtract_months
 from kontor.analysis.life_stages import find_stages
 from kontor.analysis.own_money import OwnMoney
 from kontor.analysis.reasons import Reason
@@ -55,13 +55,13 @@ def find_sales_triggers(
 ) -> list[SalesTrigger]:
     """All triggers that fire today, in the order of the tree."""
     budget = make_budget(records, contracts, accounts, today)
-    course = read_course(records, contracts, accounts, today)
+    signals = read_life_signals(records, contracts, accounts, today)
     triggers: list[SalesTrigger] = []
     if budget is not None:
-        stages = {stage.name for stage in find_stages(course, records, contracts, accounts)}
+        stages = {stage.name for stage in find_stages(signals, records, contracts, accounts)}
         income = measure_personal_income(budget, contracts)
         triggers += _find_missing_insurance(records, budget, income, bool(stages & _WORKING), today)
-    triggers += _find_events(find_events(course), today)
+    triggers += _find_events(find_events(signals), today)
     if budget is not None:
         triggers += _find_savings_potential(budget)
         triggers += _find_large_income(records, contracts, accounts, today)

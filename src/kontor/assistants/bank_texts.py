@@ -22,13 +22,13 @@ _HARMLESS = str.maketrans(
 _VARIATIONS = frozenset(chr(code) for code in (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 
 
-def mark(text: str | None, most_characters: int = MAX_CHARACTERS) -> str | None:
+def mark(text: str | None, max_characters: int = MAX_CHARACTERS) -> str | None:
     """The text between marks, or None where there is none."""
     cleaned = _clean(text or "")
     if not cleaned:
         return None
-    if len(cleaned) > most_characters:
-        cleaned = cleaned[: most_characters - 1].rstrip() + "…"
+    if len(cleaned) > max_characters:
+        cleaned = cleaned[: max_characters - 1].rstrip() + "…"
     return f"{OPENING}{cleaned}{CLOSING}"
 
 

@@ -1,4 +1,4 @@
-"""What the demo bank and its books say to each other: orders as slips, decisions as receipts."""
+"""What the demo bank hands to its books, booked orders and actions, and what it gets back: receipts."""
 
 from dataclasses import dataclass, replace
 from datetime import date
@@ -83,7 +83,7 @@ class StandingOrderAction:
     payment_id: UUID
     product_key: str
     name: str
-    action: StandingAction
+    kind: StandingAction
     order: Order
     schedule: Schedule
     valid_from: date

@@ -31,7 +31,7 @@ from kontor.domain.schedules import StandingAction
 from kontor.domain.secrets import Secret
 from kontor.domain.transactions import Transaction
 from kontor.storage.connections import WAIT_TIMEOUT_SECONDS, connect_blocking
-from kontor.storage.demo_bank_standing_orders import insert_note, is_active, list_notes
+from kontor.storage.demo_bank_standing_orders import insert_action, is_active, list_actions
 
 NO_FUNDS, REJECTED = "NO_FUNDS", "REJECTED"
 UNKNOWN_STANDING = "Diesen Dauerauftrag gibt es nicht."
@@ -116,63 +116,67 @@ class DemoBankBooks:
         with self._open() as connection:
             return _find_receipt(connection, owner, payment_id)
 
-    def settle(self, owner: BookOwner, slip: BookedOrder, funds: Decimal, today: date) -> Receipt:
+    def settle(self, owner: BookOwner, booked: BookedOrder, funds: Decimal, today: date) -> Receipt:
         """Decide about an order and book it, in one transaction. An id that is known already changes nothing.
 
         `funds` is what the account has without any payment of these books.
         """
         with self._locked(owner) as connection:
-            known = _find_receipt(connection, owner, slip.payment_id)
+            known = _find_receipt(connection, owner, booked.payment_id)
             is_refused = known is not None and known.outcome is PaymentOutcome.NEVER
             if known is not None and (is_refused or not self.pays_twice):
-                _note(connection, owner, slip.payment_id, "REFUSED" if is_refused else "REPEATED")
+                _note(connection, owner, booked.payment_id, "REFUSED" if is_refused else "REPEATED")
                 return known
             if known is not None:
-                slip = replace(slip, payment_id=uuid4())
-            failure, detail = slip.failure, slip.detail
-            available = funds + _sum_bookings(connection, owner, slip.product_key, today)
-            if failure is None and available + slip.entry.amount < 0:
+                booked = replace(booked, payment_id=uuid4())
+            failure, detail = booked.failure, booked.detail
+            available = funds + _sum_bookings(connection, owner, booked.product_key, today)
+            if failure is None and available + booked.entry.amount < 0:
                 failure = NO_FUNDS
             if failure is not None:
                 receipt = Receipt(PaymentOutcome.REJECTED, None, failure, detail)
             else:
-                outcome = PaymentOutcome.ACCEPTED if slip.is_scheduled else PaymentOutcome.EXECUTED
-                receipt = Receipt(outcome, slip.booked_on)
-            amount = abs(slip.entry.amount)
-            collected = slip.collection if failure is None else None
-            _write_receipt(connection, owner, slip.payment_id, receipt, slip.product_key, amount, collected)
+                outcome = PaymentOutcome.ACCEPTED if booked.is_scheduled else PaymentOutcome.EXECUTED
+                receipt = Receipt(outcome, booked.booked_on)
+            amount = abs(booked.entry.amount)
+            collected = booked.collection if failure is None else None
+            _write_receipt(connection, owner, booked.payment_id, receipt, booked.product_key, amount, collected)
             if failure is None:
-                _book(connection, owner, slip)
-            _note(connection, owner, slip.payment_id, "REJECTED" if failure else "BOOKED")
+                _book(connection, owner, booked)
+            _note(connection, owner, booked.payment_id, "REJECTED" if failure else "BOOKED")
             return receipt
 
     def list_standing_order_actions(self, owner: BookOwner) -> list[StandingOrderAction]:
         with self._open() as connection:
-            return list_notes(connection, owner)
+            return list_actions(connection, owner)
 
-    def note_standing(self, owner: BookOwner, note: StandingOrderAction) -> Receipt:
+    def record_standing_order_action(self, owner: BookOwner, action: StandingOrderAction) -> Receipt:
         """As `settle`, for what is ordered about a standing order: nothing is booked now."""
         with self._locked(owner) as connection:
-            known = _find_receipt(connection, owner, note.payment_id)
+            known = _find_receipt(connection, owner, action.payment_id)
             is_refused = known is not None and known.outcome is PaymentOutcome.NEVER
             if known is not None and (is_refused or not self.pays_twice):
-                _note(connection, owner, note.payment_id, "REFUSED" if is_refused else "REPEATED")
+                _note(connection, owner, action.payment_id, "REFUSED" if is_refused else "REPEATED")
                 return known
             if known is not None:
                 again = uuid4()
-                name = f"DA{again.hex[:14].upper()}" if note.action is StandingAction.CREATE else note.name
-                note = replace(note, payment_id=again, name=name)
-            failure, detail = note.failure, note.detail
-            if failure is None and note.action is not StandingAction.CREATE and not is_active(connection, owner, note):
+                name = f"DA{again.hex[:14].upper()}" if action.kind is StandingAction.CREATE else action.name
+                action = replace(action, payment_id=again, name=name)
+            failure, detail = action.failure, action.detail
+            if (
+                failure is None
+                and action.kind is not StandingAction.CREATE
+                and not is_active(connection, owner, action)
+            ):
                 failure, detail = REJECTED, UNKNOWN_STANDING
             if failure is None:
-                receipt = Receipt(PaymentOutcome.EXECUTED, note.valid_from)
+                receipt = Receipt(PaymentOutcome.EXECUTED, action.valid_from)
             else:
                 receipt = Receipt(PaymentOutcome.REJECTED, None, failure, detail)
-            _write_receipt(connection, owner, note.payment_id, receipt, note.product_key)
+            _write_receipt(connection, owner, action.payment_id, receipt, action.product_key)
             if failure is None:
-                insert_note(connection, owner, note)
-            _note(connection, owner, note.payment_id, "REJECTED" if failure else "BOOKED")
+                insert_action(connection, owner, action)
+            _note(connection, owner, action.payment_id, "REJECTED" if failure else "BOOKED")
             return receipt
 
     def look_up(self, owner: BookOwner, payment_id: UUID) -> Receipt:
@@ -253,10 +257,10 @@ def _write_receipt(
     )
 
 
-def _book(connection: psycopg.Connection[TupleRow], payer: BookOwner, slip: BookedOrder) -> None:
-    own_place = 0 if slip.collection is None else 1  # place 0 is a debit
-    _enter(connection, payer, slip, own_place, payer.key, slip.product_key, slip.entry)
-    for place, credit in enumerate(slip.credits, 1):
+def _book(connection: psycopg.Connection[TupleRow], payer: BookOwner, booked: BookedOrder) -> None:
+    own_place = 0 if booked.collection is None else 1  # place 0 is a debit
+    _enter(connection, payer, booked, own_place, payer.key, booked.product_key, booked.entry)
+    for place, credit in enumerate(booked.credits, 1):
         # The payer's own accounts first: other people may use the same demo login, and with it the same IBAN.
         row = connection.execute(
             "select owner, product_key from demo_bank_accounts where iban = %s"
@@ -264,13 +268,13 @@ def _book(connection: psycopg.Connection[TupleRow], payer: BookOwner, slip: Book
             [credit.iban, payer.key, payer.customer],
         ).fetchone()
         if row is not None:
-            _enter(connection, payer, slip, place, row[0], row[1], credit.transaction)
+            _enter(connection, payer, booked, place, row[0], row[1], credit.transaction)
 
 
 def _enter(
     connection: psycopg.Connection[TupleRow],
     payer: BookOwner,
-    slip: BookedOrder,
+    booked: BookedOrder,
     place: int,
     owner_key: str,
     product_key: str,
@@ -284,11 +288,11 @@ def _enter(
             owner_key,
             product_key,
             payer.key,
-            slip.payment_id,
+            booked.payment_id,
             place,
             transaction.amount,
             transaction.currency,
-            slip.booked_on,
+            booked.booked_on,
             transaction.booked_at,
             transaction.purpose,
             transaction.booking_text,

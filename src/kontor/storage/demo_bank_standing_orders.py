@@ -10,7 +10,7 @@ from kontor.domain.payments import Order
 from kontor.domain.schedules import Schedule, StandingAction
 
 
-def list_notes(connection: psycopg.Connection[TupleRow], owner: BookOwner) -> list[StandingOrderAction]:
+def list_actions(connection: psycopg.Connection[TupleRow], owner: BookOwner) -> list[StandingOrderAction]:
     rows = connection.execute(
         "select payment_id, product_key, name, action, details, schedule, valid_from from demo_bank_standing_orders"
         " where owner = %s order by id",
@@ -30,29 +30,29 @@ def list_notes(connection: psycopg.Connection[TupleRow], owner: BookOwner) -> li
     ]
 
 
-def insert_note(connection: psycopg.Connection[TupleRow], owner: BookOwner, note: StandingOrderAction) -> None:
+def insert_action(connection: psycopg.Connection[TupleRow], owner: BookOwner, action: StandingOrderAction) -> None:
     connection.execute(
         "insert into demo_bank_standing_orders"
         " (owner, product_key, name, payment_id, action, details, schedule, valid_from)"
         " values (%s, %s, %s, %s, %s, %s, %s, %s)",
         [
             owner.key,
-            note.product_key,
-            note.name,
-            note.payment_id,
-            str(note.action),
-            Jsonb(msgspec.to_builtins(note.order)),
-            Jsonb(msgspec.to_builtins(note.schedule)),
-            note.valid_from,
+            action.product_key,
+            action.name,
+            action.payment_id,
+            str(action.kind),
+            Jsonb(msgspec.to_builtins(action.order)),
+            Jsonb(msgspec.to_builtins(action.schedule)),
+            action.valid_from,
         ],
     )
 
 
-def is_active(connection: psycopg.Connection[TupleRow], owner: BookOwner, note: StandingOrderAction) -> bool:
+def is_active(connection: psycopg.Connection[TupleRow], owner: BookOwner, action: StandingOrderAction) -> bool:
     """Is there a standing order of this name on the account, not deleted yet?"""
     row = connection.execute(
         "select action from demo_bank_standing_orders where owner = %s and product_key = %s and name = %s"
         " order by id desc limit 1",
-        [owner.key, note.product_key, note.name],
+        [owner.key, action.product_key, action.name],
     ).fetchone()
     return row is not None and row[0] != StandingAction.DELETE

@@ -78,15 +78,17 @@ def test_a_bank_that_pays_twice_makes_two_of_a_repeated_creation_and_repeats_a_c
     payer = Payer(settings.database_url)
     bank = DemoBankMemory(settings.database_url, "https://bank.example/confirm", pays_twice=True)
     owner = find_owner(payer.login, payer.context)
-    note = StandingOrderAction(uuid4(), payer.main.key, "DA1", StandingAction.CREATE, RENT, MONTHLY, TODAY)
+    action = StandingOrderAction(uuid4(), payer.main.key, "DA1", StandingAction.CREATE, RENT, MONTHLY, TODAY)
     payment_id, second = uuid4(), uuid4()
-    changed = replace(note, payment_id=payment_id, action=StandingAction.CHANGE, order=replace(RENT, amount=Decimal(7)))
-    deleted = replace(note, payment_id=second, action=StandingAction.DELETE)
-    outcomes = [bank.note_standing(owner, ordered).outcome for ordered in (note, note, changed, changed)]
+    changed = replace(action, payment_id=payment_id, kind=StandingAction.CHANGE, order=replace(RENT, amount=Decimal(7)))
+    deleted = replace(action, payment_id=second, kind=StandingAction.DELETE)
+    outcomes = [
+        bank.record_standing_order_action(owner, ordered).outcome for ordered in (action, action, changed, changed)
+    ]
     assert outcomes == [PaymentOutcome.EXECUTED] * 4
     active = find_active(bank.list_standing_order_actions(owner))
     assert sorted((found.name == "DA1", found.order.amount) for found in active) == [(False, 100), (True, 7)]
-    outcomes = [bank.note_standing(owner, ordered).outcome for ordered in (deleted, deleted)]
+    outcomes = [bank.record_standing_order_action(owner, ordered).outcome for ordered in (deleted, deleted)]
     assert outcomes == [PaymentOutcome.EXECUTED, PaymentOutcome.REJECTED]
     assert [found.name == "DA1" for found in find_active(bank.list_standing_order_actions(owner))] == [False]
 
@@ -185,7 +187,7 @@ def test_the_books_of_standing_orders_are_append_only(payer, settings):
         connection.execute("update demo_bank_standing_orders set name = 'x'")
 
 
-NOTES = st.lists(
+ACTIONS = st.lists(
     st.tuples(
         st.sampled_from(("A", "B")),
         st.sampled_from(StandingAction),
@@ -197,18 +199,18 @@ NOTES = st.lists(
 )
 
 
-@given(NOTES, st.dates(date(2026, 1, 1), date(2028, 1, 1)))
+@given(ACTIONS, st.dates(date(2026, 1, 1), date(2028, 1, 1)))
 def test_every_execution_is_booked_on_the_next_banking_day_and_none_comes_twice(drawn, today):
-    start, notes = date(2026, 1, 1), []
-    for name, action, period, first, days in drawn:
+    start, actions = date(2026, 1, 1), []
+    for name, kind, period, first, days in drawn:
         start += timedelta(days=days)
-        notes.append(StandingOrderAction(uuid4(), "giro", name, action, RENT, Schedule(period, first), start))
-    due = list_executions(notes, today)
-    assert len({(note.name, day) for note, day in due}) == len(due)
-    for note, day in due:
+        actions.append(StandingOrderAction(uuid4(), "giro", name, kind, RENT, Schedule(period, first), start))
+    due = list_executions(actions, today)
+    assert len({(action.name, day) for action, day in due}) == len(due)
+    for action, day in due:
         booked = move_to_banking_day(day, 1)
         assert is_banking_day(booked)
         assert day <= booked <= today
-        assert day >= note.valid_from
-        assert note.action is not StandingAction.DELETE
-        assert day in takewhile(lambda found: found <= day, note.schedule.list_days())  # noqa: B023
+        assert day >= action.valid_from
+        assert action.kind is not StandingAction.DELETE
+        assert day in takewhile(lambda found: found <= day, action.schedule.list_days())  # noqa: B023

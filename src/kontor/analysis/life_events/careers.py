@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
 
-from kontor.analysis.life_events.episodes import LifeSignals, SignalPeriod, count_days, subtract_days
 from kontor.analysis.life_events.findings import LifeEvent
+from kontor.analysis.life_events.signals import LifeSignals, SignalPeriod, count_days, subtract_days
 from kontor.analysis.life_events.signs import Sign
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Record
@@ -19,25 +19,25 @@ _SEMESTER_DAYS, _LATE_FEE_DAYS = 183, 275
 _HIGH, _GOOD, _FAIR = 0.97, 0.9, 0.8
 
 
-def list_jobs(course: LifeSignals) -> list[SignalPeriod]:
+def list_jobs(signals: LifeSignals) -> list[SignalPeriod]:
     """Jobs to live on: side jobs are none."""
-    return [episode for episode in course.list_episodes(Sign.SALARY) if episode.usual_amount >= MIN_PAY]
+    return [period for period in signals.list_periods(Sign.SALARY) if period.usual_amount >= MIN_PAY]
 
 
-def find_career_events(course: LifeSignals) -> Iterator[LifeEvent]:
-    jobs = list_jobs(course)
-    yield from _find_job_begins(course, jobs)
-    yield from _find_job_ends(course, jobs)
+def find_career_events(signals: LifeSignals) -> Iterator[LifeEvent]:
+    jobs = list_jobs(signals)
+    yield from _find_job_begins(signals, jobs)
+    yield from _find_job_ends(signals, jobs)
     for job in jobs:
         yield from find_rises(job)
-    yield from _find_benefits(course)
-    yield from _find_studies(course)
-    yield from _find_retirement(course)
+    yield from _find_benefits(signals)
+    yield from _find_studies(signals)
+    yield from _find_retirement(signals)
 
 
-def _has_leave_near(course: LifeSignals, day: date) -> bool:
-    leaves = course.list_episodes(Sign.PARENTAL_ALLOWANCE)
-    days = [episode.first for episode in leaves] + [record.day for record in course.list_singles(Sign.MATERNITY_PAY)]
+def _has_leave_near(signals: LifeSignals, day: date) -> bool:
+    leaves = signals.list_periods(Sign.PARENTAL_ALLOWANCE)
+    days = [period.first for period in leaves] + [record.day for record in signals.list_singles(Sign.MATERNITY_PAY)]
     return any(-OVERLAP_DAYS <= (begin - day).days <= CHANGE_DAYS for begin in days)
 
 
@@ -55,13 +55,13 @@ def find_predecessor(jobs: list[SignalPeriod], job: SignalPeriod) -> SignalPerio
     return max(before, key=lambda earlier: earlier.last, default=None)
 
 
-def _find_job_begins(course: LifeSignals, jobs: list[SignalPeriod]) -> Iterator[LifeEvent]:
-    idle = course.list_episodes(Sign.UNEMPLOYMENT)
+def _find_job_begins(signals: LifeSignals, jobs: list[SignalPeriod]) -> Iterator[LifeEvent]:
+    idle = signals.list_periods(Sign.UNEMPLOYMENT)
     for job in jobs:
         if not job.has_beginning:
             continue
         same = [past for past in jobs if past is not job and past.partner == job.partner and past.last < job.first]
-        if same and not any(same[-1].last <= episode.first <= job.first for episode in idle):
+        if same and not any(same[-1].last <= period.first <= job.first for period in idle):
             continue  # back at work, after a leave
         before = find_predecessor(jobs, job)
         confidence = _HIGH if len(job.records) > 1 else _FAIR
@@ -79,7 +79,7 @@ def _find_job_begins(course: LifeSignals, jobs: list[SignalPeriod]) -> Iterator[
             yield LifeEvent("EMPLOYMENT_CHANGE", job.first, confidence, ids, tuple(reasons), job.usual_amount)
 
 
-def _find_job_ends(course: LifeSignals, jobs: list[SignalPeriod]) -> Iterator[LifeEvent]:
+def _find_job_ends(signals: LifeSignals, jobs: list[SignalPeriod]) -> Iterator[LifeEvent]:
     for job in jobs:
         if not job.is_over or len(job.records) < 2:
             continue
@@ -90,7 +90,7 @@ def _find_job_ends(course: LifeSignals, jobs: list[SignalPeriod]) -> Iterator[Li
             and later.last > job.last
             for later in jobs
         )
-        if is_replaced or _has_leave_near(course, job.last):
+        if is_replaced or _has_leave_near(signals, job.last):
             continue
         reasons = (
             Reason(f"Last pay of {job.partner} on {job.last}", job.ids[-2:]),
@@ -123,28 +123,28 @@ def find_rises(job: SignalPeriod) -> Iterator[LifeEvent]:
         yield LifeEvent("SALARY_INCREASE", raised.day, confidence, (before.id, raised.id), reasons, rise)
 
 
-def _tell_begin(name: str, episode: SignalPeriod, amount_counts: bool = False) -> LifeEvent:
-    reasons = (Reason(f"First {episode.sign.value} from {episode.partner} on {episode.first}", episode.ids[:2]),)
-    confidence = _HIGH if len(episode.records) > 1 else _FAIR
-    amount = episode.usual_amount if amount_counts else None
-    return LifeEvent(name, episode.first, confidence, episode.ids[:2], reasons, amount)
+def _tell_begin(name: str, period: SignalPeriod, amount_counts: bool = False) -> LifeEvent:
+    reasons = (Reason(f"First {period.sign.value} from {period.partner} on {period.first}", period.ids[:2]),)
+    confidence = _HIGH if len(period.records) > 1 else _FAIR
+    amount = period.usual_amount if amount_counts else None
+    return LifeEvent(name, period.first, confidence, period.ids[:2], reasons, amount)
 
 
-def _tell_end(name: str, episode: SignalPeriod) -> LifeEvent:
+def _tell_end(name: str, period: SignalPeriod) -> LifeEvent:
     reasons = (
-        Reason(f"Last {episode.sign.value} from {episode.partner} on {episode.last}", episode.ids[-2:]),
+        Reason(f"Last {period.sign.value} from {period.partner} on {period.last}", period.ids[-2:]),
         Reason("The next one did not come although newer data of the account is there"),
     )
-    return LifeEvent(name, episode.last, _GOOD, episode.ids[-2:], reasons)
+    return LifeEvent(name, period.last, _GOOD, period.ids[-2:], reasons)
 
 
-def _find_benefits(course: LifeSignals) -> Iterator[LifeEvent]:
+def _find_benefits(signals: LifeSignals) -> Iterator[LifeEvent]:
     for sign, name in ((Sign.UNEMPLOYMENT, "UNEMPLOYMENT"), (Sign.PARENTAL_ALLOWANCE, "PARENTALLEAVE")):
-        for episode in course.list_episodes(sign):
-            if episode.has_beginning:
-                yield _tell_begin(f"{name}_START", episode)
-            if episode.is_over:
-                yield _tell_end(f"{name}_END", episode)
+        for period in signals.list_periods(sign):
+            if period.has_beginning:
+                yield _tell_begin(f"{name}_START", period)
+            if period.is_over:
+                yield _tell_end(f"{name}_END", period)
 
 
 def _tell_fees(name: str, day: date, fees: list[Record]) -> LifeEvent:
@@ -152,10 +152,10 @@ def _tell_fees(name: str, day: date, fees: list[Record]) -> LifeEvent:
     return LifeEvent(name, day, _FAIR, ids, (Reason(f"Semester fees from {fees[0].day} to {fees[-1].day}", ids),))
 
 
-def _find_studies(course: LifeSignals) -> Iterator[LifeEvent]:
+def _find_studies(signals: LifeSignals) -> Iterator[LifeEvent]:
     """Student aid tells best; without it, semester fees do."""
-    aids = course.list_episodes(Sign.STUDENT_AID)
-    fees = course.list_singles(Sign.SEMESTER_FEE)
+    aids = signals.list_periods(Sign.STUDENT_AID)
+    fees = signals.list_singles(Sign.SEMESTER_FEE)
     for aid in aids:
         if aid.has_beginning and not any(
             _SEMESTER_DAYS < (aid.first - fee.day).days < 3 * _LATE_FEE_DAYS for fee in fees
@@ -167,19 +167,19 @@ def _find_studies(course: LifeSignals) -> Iterator[LifeEvent]:
     if aids or not fees:
         return
     first, last = fees[0], fees[-1]
-    if (first.day - course.data_from[first.account]).days > _LATE_FEE_DAYS:
+    if (first.day - signals.data_from[first.account]).days > _LATE_FEE_DAYS:
         yield _tell_fees("STUDY_START", first.day, fees[:2])
-    if (course.data_until[last.account] - last.day).days > _LATE_FEE_DAYS:
+    if (signals.data_until[last.account] - last.day).days > _LATE_FEE_DAYS:
         yield _tell_fees("STUDY_END", subtract_days(last.day, -_SEMESTER_DAYS), fees[-2:])
 
 
-def _find_retirement(course: LifeSignals) -> Iterator[LifeEvent]:
+def _find_retirement(signals: LifeSignals) -> Iterator[LifeEvent]:
     """Several pensions that begin together are one event, dated by the largest."""
     together: list[list[SignalPeriod]] = []
-    for episode in course.list_episodes(Sign.PENSION):
-        if together and count_days(episode.first, together[-1][0].first) <= _TOGETHER_DAYS:
-            together[-1].append(episode)
+    for period in signals.list_periods(Sign.PENSION):
+        if together and count_days(period.first, together[-1][0].first) <= _TOGETHER_DAYS:
+            together[-1].append(period)
         else:
-            together.append([episode])
-    if together and all(episode.has_beginning for episode in together[0]):
-        yield _tell_begin("RETIREMENT_START", max(together[0], key=lambda episode: episode.usual_amount), True)
+            together.append([period])
+    if together and all(period.has_beginning for period in together[0]):
+        yield _tell_begin("RETIREMENT_START", max(together[0], key=lambda period: period.usual_amount), True)

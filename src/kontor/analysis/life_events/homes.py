@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 
-from kontor.analysis.life_events.episodes import LifeSignals, SignalPeriod, count_days, subtract_days
 from kontor.analysis.life_events.findings import LifeEvent
+from kontor.analysis.life_events.signals import LifeSignals, SignalPeriod, count_days, subtract_days
 from kontor.analysis.life_events.signs import Sign
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Record
@@ -21,9 +21,9 @@ _BENEFIT_DELAY_DAYS = 30
 _MATERNITY_DAYS = 42
 
 
-def find_home_events(course: LifeSignals) -> Iterator[LifeEvent]:
-    purchases = list(_find_purchases(course))
-    homes = list_homes(course)
+def find_home_events(signals: LifeSignals) -> Iterator[LifeEvent]:
+    purchases = list(_find_purchases(signals))
+    homes = list_homes(signals)
     yield from purchases
     for home in homes:
         if home.has_beginning:
@@ -37,36 +37,36 @@ def find_home_events(course: LifeSignals) -> Iterator[LifeEvent]:
                 Reason("The next one was not paid although newer data of the account is there"),
             )
             yield LifeEvent("TENANCY_END", home.last, 0.93, home.ids[-2:], ended)
-    yield from _find_moves(course, homes, purchases)
+    yield from _find_moves(signals, homes, purchases)
 
 
-def list_homes(course: LifeSignals) -> list[SignalPeriod]:
+def list_homes(signals: LifeSignals) -> list[SignalPeriod]:
     """Rented homes of one's own. The same rent to another landlord, without any sign of a move, is the same home."""
-    moves = course.list_singles(Sign.MOVER, Sign.DEPOSIT)
+    moves = signals.list_singles(Sign.MOVER, Sign.DEPOSIT)
     homes: list[SignalPeriod] = []
-    for episode in course.list_episodes(Sign.RENT):
+    for period in signals.list_periods(Sign.RENT):
         before = homes[-1] if homes else None
-        if before is not None and _is_same_home(before, episode, moves):
+        if before is not None and _is_same_home(before, period, moves):
             homes[-1] = SignalPeriod(
-                episode.sign, episode.partner, before.records + episode.records, episode.is_over, before.has_beginning
+                period.sign, period.partner, before.records + period.records, period.is_over, before.has_beginning
             )
         else:
-            homes.append(episode)
+            homes.append(period)
     return homes
 
 
-def _is_same_home(before: SignalPeriod, episode: SignalPeriod, moves: list[Record]) -> bool:
-    if not 0 < (episode.first - before.last).days <= _SAME_HOME_DAYS:
+def _is_same_home(before: SignalPeriod, period: SignalPeriod, moves: list[Record]) -> bool:
+    if not 0 < (period.first - before.last).days <= _SAME_HOME_DAYS:
         return False
-    old_rent, new_rent = before.records[-1].amount, episode.records[0].amount
+    old_rent, new_rent = before.records[-1].amount, period.records[0].amount
     is_same_rent = abs(old_rent - new_rent) <= abs(old_rent) * _SAME_RENT
-    return is_same_rent and not any(count_days(move.day, episode.first) <= _MOVE_DAYS for move in moves)
+    return is_same_rent and not any(count_days(move.day, period.first) <= _MOVE_DAYS for move in moves)
 
 
-def _find_moves(course: LifeSignals, homes: list[SignalPeriod], purchases: list[LifeEvent]) -> Iterator[LifeEvent]:
+def _find_moves(signals: LifeSignals, homes: list[SignalPeriod], purchases: list[LifeEvent]) -> Iterator[LifeEvent]:
     """A mover's bill tells best; else one home that follows upon another."""
     told: list[date] = []
-    for mover in course.list_singles(Sign.MOVER):
+    for mover in signals.list_singles(Sign.MOVER):
         if all(count_days(mover.day, day) > _MOVE_DAYS for day in told):
             told.append(mover.day)
             reasons = (Reason(f"Bill of a mover on {mover.day}", (mover.id,)),)
@@ -91,7 +91,7 @@ def _meet(first: date, second: date) -> bool:
     return count_days(first, second) <= _MOVE_DAYS
 
 
-def _find_purchases(course: LifeSignals) -> Iterator[LifeEvent]:
+def _find_purchases(signals: LifeSignals) -> Iterator[LifeEvent]:
     """The price tells best, then the tax, then a large loan with a first mortgage payment."""
     told: list[date] = []
 
@@ -101,18 +101,18 @@ def _find_purchases(course: LifeSignals) -> Iterator[LifeEvent]:
         told.append(day)
         return True
 
-    for price in course.list_singles(Sign.PURCHASE_PRICE):
+    for price in signals.list_singles(Sign.PURCHASE_PRICE):
         if is_new(price.day):
             reasons = (Reason(f"The price of a property was paid on {price.day}", (price.id,)),)
             yield LifeEvent("PROPERTY_PURCHASE", price.day, 0.96, (price.id,), reasons, abs(price.amount))
-    for tax in course.list_singles(Sign.TRANSFER_TAX):
+    for tax in signals.list_singles(Sign.TRANSFER_TAX):
         if is_new(tax.day):
             reasons = (Reason(f"The tax on buying property was paid on {tax.day}", (tax.id,)),)
             yield LifeEvent("PROPERTY_PURCHASE", tax.day, 0.93, (tax.id,), reasons)
-    for mortgage in course.list_episodes(Sign.MORTGAGE):
+    for mortgage in signals.list_periods(Sign.MORTGAGE):
         payouts = [
             record
-            for record in course.list_singles(Sign.PAYOUT)
+            for record in signals.list_singles(Sign.PAYOUT)
             if record.amount >= _MIN_HOME_LOAN and count_days(record.day, mortgage.first) <= _PURCHASE_DAYS
         ]
         if mortgage.has_beginning and payouts and is_new(payouts[0].day):
@@ -121,44 +121,44 @@ def _find_purchases(course: LifeSignals) -> Iterator[LifeEvent]:
             yield LifeEvent("PROPERTY_PURCHASE", payouts[0].day, 0.8, ids, reasons)
 
 
-def find_family_events(course: LifeSignals) -> Iterator[LifeEvent]:
-    yield from _find_births(course)
-    for care in course.list_episodes(Sign.CHILDCARE):
-        goes_on = any(other is not care and other.covers(care.first) for other in course.list_episodes(Sign.CHILDCARE))
+def find_family_events(signals: LifeSignals) -> Iterator[LifeEvent]:
+    yield from _find_births(signals)
+    for care in signals.list_periods(Sign.CHILDCARE):
+        goes_on = any(other is not care and other.covers(care.first) for other in signals.list_periods(Sign.CHILDCARE))
         if care.has_beginning and not goes_on:
             reasons = (Reason(f"First fee for childcare on {care.first}", care.ids[:2]),)
             confidence = 0.95 if len(care.records) > 1 else 0.8
             yield LifeEvent("CHILDCARE_START", care.first, confidence, care.ids[:2], reasons, care.usual_amount)
 
 
-def _list_birth_signs(course: LifeSignals) -> Iterator[tuple[date, float, Reason]]:
+def _list_birth_signs(signals: LifeSignals) -> Iterator[tuple[date, float, Reason]]:
     """Days near births: parental allowance tells best, then maternity pay, then child benefit with purchases."""
-    for episode in course.list_episodes(Sign.PARENTAL_ALLOWANCE):
-        if episode.has_beginning:
-            yield episode.first, 0.95, Reason(f"Parental allowance began on {episode.first}", episode.ids[:1])
-    for pay in course.list_singles(Sign.MATERNITY_PAY):
-        if (pay.day - course.data_from[pay.account]).days > _CHILD_SIGNS_DAYS:
+    for period in signals.list_periods(Sign.PARENTAL_ALLOWANCE):
+        if period.has_beginning:
+            yield period.first, 0.95, Reason(f"Parental allowance began on {period.first}", period.ids[:1])
+    for pay in signals.list_singles(Sign.MATERNITY_PAY):
+        if (pay.day - signals.data_from[pay.account]).days > _CHILD_SIGNS_DAYS:
             day = subtract_days(pay.day, -_MATERNITY_DAYS)
-            if day <= course.today:
+            if day <= signals.today:
                 yield day, 0.8, Reason(f"Maternity pay on {pay.day}, six weeks before a birth", (pay.id,))
-    for episode in course.list_episodes(Sign.CHILD_BENEFIT):
-        buys = any(count_days(day, episode.first) <= _CHILD_SIGNS_DAYS for day in course.child_days)
-        if episode.has_beginning and buys:
-            day = subtract_days(episode.first, _BENEFIT_DELAY_DAYS)
+    for period in signals.list_periods(Sign.CHILD_BENEFIT):
+        buys = any(count_days(day, period.first) <= _CHILD_SIGNS_DAYS for day in signals.child_days)
+        if period.has_beginning and buys:
+            day = subtract_days(period.first, _BENEFIT_DELAY_DAYS)
             yield (
                 day,
                 0.85,
-                Reason(f"Child benefit began on {episode.first}, with purchases for a child", episode.ids[:1]),
+                Reason(f"Child benefit began on {period.first}, with purchases for a child", period.ids[:1]),
             )
 
 
-def _find_births(course: LifeSignals) -> Iterator[LifeEvent]:
+def _find_births(signals: LifeSignals) -> Iterator[LifeEvent]:
     told: list[date] = []
-    for day, confidence, reason in _list_birth_signs(course):
+    for day, confidence, reason in _list_birth_signs(signals):
         if any(count_days(day, other) <= _SAME_CHILD_DAYS for other in told):
             continue
         told.append(day)
         earlier = subtract_days(day, _CHILD_SIGNS_DAYS)
-        signs = course.list_episodes(Sign.CHILD_BENEFIT, Sign.CHILDCARE, Sign.PARENTAL_ALLOWANCE)
-        is_first = not any(episode.first < earlier for episode in signs)
+        signs = signals.list_periods(Sign.CHILD_BENEFIT, Sign.CHILDCARE, Sign.PARENTAL_ALLOWANCE)
+        is_first = not any(period.first < earlier for period in signs)
         yield LifeEvent("CHILD_BIRTH", day, confidence, reason.transaction_ids, (reason,), None, is_first)

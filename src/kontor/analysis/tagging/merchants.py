@@ -38,8 +38,8 @@ MARKS_END = ("nr", "nummer", "referenz")
 
 
 class MerchantNames:
-    def __init__(self, rules: Rules, acquaintances: PersonClassifier) -> None:
-        self._rules, self._acquaintances = rules, acquaintances
+    def __init__(self, rules: Rules, person_classifier: PersonClassifier) -> None:
+        self._rules, self._person_classifier = rules, person_classifier
         self._known: frozenset[str] = frozenset()
 
     def _list_known(self) -> frozenset[str]:
@@ -66,7 +66,7 @@ class MerchantNames:
 
     def _is_person(self, words: list[str], own: OwnAccounts) -> bool:
         """Whether any word may be part of a person's name, wherever it stands."""
-        if self._acquaintances.is_person(words) or not PERSONAL_WORDS.isdisjoint(words):
+        if self._person_classifier.is_person(words) or not PERSONAL_WORDS.isdisjoint(words):
             return True
         if not self._rules.surnames.isdisjoint(words):
             return True

@@ -28,12 +28,12 @@ class Tagger:
         self,
         decider: Decider,
         reader: Reader,
-        acquaintances: PersonClassifier,
+        person_classifier: PersonClassifier,
         merchant_names: MerchantNames,
         common_words: frozenset[str],
         version: str,
     ) -> None:
-        self._decider, self._reader, self._acquaintances = decider, reader, acquaintances
+        self._decider, self._reader, self._person_classifier = decider, reader, person_classifier
         self._merchant_names = merchant_names
         self._common_words = common_words
         self.version = version
@@ -45,7 +45,7 @@ class Tagger:
         taggings = []
         for transaction in transactions:
             reading = self._reader.read(transaction)
-            relation = self._acquaintances.relate(reading, transaction.counterparty_iban, customer)
+            relation = self._person_classifier.relate(reading, transaction.counterparty_iban, customer)
             tagging = decided.get((reading, relation))
             if tagging is None:
                 tagging = decided[reading, relation] = self._decider.tag(reading, relation)
@@ -71,14 +71,14 @@ class Tagger:
 
     def _describe(self, transaction: Transaction, own: OwnAccounts) -> Kind:
         reading = self._reader.read(transaction)
-        relation = self._acquaintances.relate(reading, transaction.counterparty_iban, Customer(own))
+        relation = self._person_classifier.relate(reading, transaction.counterparty_iban, Customer(own))
         tagging = self._decider.tag(reading, relation)
         return describe_kind(reading, tagging, self._common_words, transaction.booked_at)
 
     def explain(self, transaction: Transaction, own: OwnAccounts) -> tuple[Tagging, tuple[Evidence, ...]]:
         """The same tagging as `tag` gives, with its reasons: those that decided first, then by weight."""
         reading = self._reader.read(transaction)
-        relation = self._acquaintances.relate(reading, transaction.counterparty_iban, Customer(own))
+        relation = self._person_classifier.relate(reading, transaction.counterparty_iban, Customer(own))
         trace: list[Evidence] = []
         tagging = self._decider.tag(reading, relation, trace)
         evidence = [mark_decisive(entry, tagging) for entry in trace]
@@ -92,7 +92,7 @@ class Tagger:
     def decide(self, transaction: Transaction, own: OwnAccounts) -> Decision:
         """The decision behind a tagging, with the cells its confidences are fitted by."""
         reading = self._reader.read(transaction)
-        relation = self._acquaintances.relate(reading, transaction.counterparty_iban, Customer(own))
+        relation = self._person_classifier.relate(reading, transaction.counterparty_iban, Customer(own))
         return self._decider.decide(reading, relation)
 
     def guess(self, transaction: Transaction) -> tuple[str, Cell]:
@@ -131,7 +131,7 @@ def make_tagger(model: CategoryModel | None, knowledge: Knowledge | None = None)
     categories = [line.split("|")[1].strip() for line in lines if not line.startswith("@")]
     leaves = [category for category in categories if "_" in category or category == "TAXES"]
     decider = Decider(knowledge, rules, load_confidences(), model, leaves)
-    reader, acquaintances = Reader(rules, knowledge.names), PersonClassifier(rules, knowledge.names)
+    reader, person_classifier = Reader(rules, knowledge.names), PersonClassifier(rules, knowledge.names)
     common_words = knowledge.words | rules.places | rules.given_names | rules.companies
-    names = MerchantNames(rules, acquaintances)
-    return Tagger(decider, reader, acquaintances, names, common_words, derive_version())
+    names = MerchantNames(rules, person_classifier)
+    return Tagger(decider, reader, person_classifier, names, common_words, derive_version())

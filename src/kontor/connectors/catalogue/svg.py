@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 MAX_SVG = 128 * 1024
 _MAX_ELEMENTS = 2_000
-_DEEPEST = 32
+_MAX_DEPTH = 32
 
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
@@ -74,7 +74,7 @@ class _Cleaner:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._elements += 1
-        if self._elements > _MAX_ELEMENTS or len(self._open) + self._dropped >= _DEEPEST:
+        if self._elements > _MAX_ELEMENTS or len(self._open) + self._dropped >= _MAX_DEPTH:
             _refuse("more elements than a logo has")
         namespace, _, local = name.rpartition(" ")
         if namespace == _XHTML or local.lower() in ("script", "foreignobject", "handler", "listener"):

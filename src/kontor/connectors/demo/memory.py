@@ -49,7 +49,7 @@ class BankBooks(Protocol):
     def list_collections(self, owner: BookOwner, product_key: str, today: date) -> Sequence[ScheduledCollection]: ...
     def sum_bookings(self, owner: BookOwner, product_key: str, today: date) -> Decimal: ...
     def find_receipt(self, owner: BookOwner, payment_id: UUID) -> Receipt | None: ...
-    def settle(self, owner: BookOwner, slip: BookedOrder, funds: Decimal, today: date) -> Receipt:
+    def settle(self, owner: BookOwner, booked: BookedOrder, funds: Decimal, today: date) -> Receipt:
         """Decide and book at once. An id that is known already changes nothing and gives the first receipt."""
         ...
 
@@ -57,8 +57,8 @@ class BankBooks(Protocol):
         """Everything that was ordered about standing orders and accepted, oldest first."""
         ...
 
-    def note_standing(self, owner: BookOwner, note: StandingOrderAction) -> Receipt:
-        """Decide and note at once. An id that is known already changes nothing and gives the first receipt."""
+    def record_standing_order_action(self, owner: BookOwner, action: StandingOrderAction) -> Receipt:
+        """Decide and record at once. An id that is known already changes nothing and gives the first receipt."""
         ...
 
     def look_up(self, owner: BookOwner, payment_id: UUID) -> Receipt:

@@ -29,14 +29,14 @@ from kontor.connectors.demo.payees import PayeeScenario, check_payee, find_payee
 from kontor.connectors.demo.people import Account, Person, person_for
 from kontor.connectors.demo.scenarios import find_scenario
 from kontor.connectors.demo.signing import sum_orders
-from kontor.connectors.demo.standing_orders import find_name, make_note
-from kontor.connectors.demo.statements import CENT, write_slip
+from kontor.connectors.demo.standing_orders import find_name, make_action
+from kontor.connectors.demo.statements import CENT, make_booked_order
 from kontor.connectors.job_state import deserialize_job, serialize_job
 from kontor.domain.demo_books import BookedOrder, Receipt
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult, PaymentOutcome
 from kontor.domain.schedules import StandingAction
 
-MOST = Decimal("1e12")
+MAX_AMOUNT = Decimal("1e12")
 NO_FUNDS_TEXT = "Das Guthaben auf dem Konto reicht für diesen Auftrag nicht aus."
 REFERENCE_TEXT = "Von diesem Konto sind Überweisungen nur auf Ihr Referenzkonto möglich."
 BURIED_TEXT = "Die Bank nimmt diesen Auftrag nicht mehr an."
@@ -120,27 +120,29 @@ class Payments:
         login = state["login"]
         account = _find_account(_find_person(login, context), job.product_key)
         assert account is not None, "it was found when the dialogue began"
-        slip = _refuse(_write_slip(job, account, context), job, is_failing=find_scenario(login).fails_payments)
+        booked = _refuse(_make_order(job, account, context), job, is_failing=find_scenario(login).fails_payments)
         owner = find_owner(login, context)
         if not context.may_send():
             return Failed(FailureKind.INTERNAL)
-        conducts = {find_payee_scenario(order) for order in job.orders}
+        scenarios = {find_payee_scenario(order) for order in job.orders}
         lost = Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True)
-        if PayeeScenario.DIES_BEFORE_BOOKING in conducts:
+        if PayeeScenario.DIES_BEFORE_BOOKING in scenarios:
             return lost
-        if PayeeScenario.IS_HELD_UP in conducts:
+        if PayeeScenario.IS_HELD_UP in scenarios:
             time.sleep(self._slow_seconds)  # the bank goes on, though nobody waits for it any more
         try:
             if job.standing is not None:
-                note = make_note(job, account.product.key, context.today)
-                receipt = self._bank.note_standing(owner, replace(note, failure=slip.failure, detail=slip.detail))
+                action = make_action(job, account.product.key, context.today)
+                receipt = self._bank.record_standing_order_action(
+                    owner, replace(action, failure=booked.failure, detail=booked.detail)
+                )
             else:
-                receipt = self._bank.settle(owner, slip, _find_funds(account), context.today)
+                receipt = self._bank.settle(owner, booked, _find_funds(account), context.today)
         except ConnectionError:
             return lost
-        if PayeeScenario.DIES_AFTER_BOOKING in conducts:
+        if PayeeScenario.DIES_AFTER_BOOKING in scenarios:
             return lost
-        if PayeeScenario.ANSWERS_LATE in conducts and not context.wait(self._slow_seconds):
+        if PayeeScenario.ANSWERS_LATE in scenarios and not context.wait(self._slow_seconds):
             return lost
         return _answer(receipt, context, job, is_matched=state.get("is_matched", False))
 
@@ -209,23 +211,23 @@ def _check_standing(job: Pay, account: Account, context: Context) -> Failed | No
     return None
 
 
-def _write_slip(job: Pay, account: Account, context: Context) -> BookedOrder:
+def _make_order(job: Pay, account: Account, context: Context) -> BookedOrder:
     if job.debit is not None:
         return write_collection(job, job.debit, account)
-    return write_slip(job, account, context.today)
+    return make_booked_order(job, account, context.today)
 
 
 def _is_payable(amount: Decimal) -> bool:
-    return amount.is_finite() and 0 < amount < MOST and amount == amount.quantize(CENT)
+    return amount.is_finite() and 0 < amount < MAX_AMOUNT and amount == amount.quantize(CENT)
 
 
-def _refuse(slip: BookedOrder, job: Pay, *, is_failing: bool) -> BookedOrder:
-    """The slip with the reason why the bank will not do it, if there is one. One bad order spoils the whole bulk."""
+def _refuse(booked: BookedOrder, job: Pay, *, is_failing: bool) -> BookedOrder:
+    """The order with the reason why the bank will not do it, if there is one. One bad order spoils the whole bulk."""
     refusals = REFUSALS if job.debit is None else DEBIT_REFUSALS
     reasons = [refusals[scenario] for scenario in map(find_payee_scenario, job.orders) if scenario in refusals]
     if is_failing:
         reasons.append(FAILING_TEXT)
-    return replace(slip, failure=str(FailureKind.REJECTED), detail=reasons[0]) if reasons else slip
+    return replace(booked, failure=str(FailureKind.REJECTED), detail=reasons[0]) if reasons else booked
 
 
 def _answer(receipt: Receipt, context: Context, job: Pay, *, is_matched: bool = False) -> Step:

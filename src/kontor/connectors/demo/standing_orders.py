@@ -1,4 +1,4 @@
-"""Standing orders at the demo bank: noted in its books, executed when their days have come."""
+"""Standing orders at the demo bank: recorded in its books, executed when their days have come."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from kontor.connectors.base import Pay
 from kontor.connectors.demo.memory import Bank
 from kontor.connectors.demo.people import Account, Person
 from kontor.connectors.demo.people.banking_days import move_to_banking_day
-from kontor.connectors.demo.statements import write_slip
+from kontor.connectors.demo.statements import make_booked_order
 from kontor.domain.demo_books import BookOwner, StandingOrderAction
 from kontor.domain.schedules import StandingAction, StandingInstruction
 from kontor.domain.standing_orders import StandingOrder
@@ -19,7 +19,7 @@ from kontor.domain.standing_orders import StandingOrder
 _EXECUTIONS = UUID("0b6d6d1e-3a0c-5a0e-8f5b-6f0f6b3d9a21")
 
 
-def make_note(job: Pay, product_key: str, today: date) -> StandingOrderAction:
+def make_action(job: Pay, product_key: str, today: date) -> StandingOrderAction:
     assert job.standing is not None
     wanted, name = job.standing, find_name(job)
     assert name is not None
@@ -36,53 +36,53 @@ def find_name(job: Pay) -> str | None:
 def list_standing_orders(bank: Bank, owner: BookOwner, today: date) -> dict[str, tuple[StandingOrder, ...]]:
     """Per product key those that the bank will still execute."""
     found: dict[str, tuple[StandingOrder, ...]] = {}
-    for note in find_active(bank.list_standing_order_actions(owner)):
-        if not note.schedule.is_over(today):
-            standing = StandingOrder(note.order, note.schedule, note.name)
-            found[note.product_key] = (*found.get(note.product_key, ()), standing)
+    for action in find_active(bank.list_standing_order_actions(owner)):
+        if not action.schedule.is_over(today):
+            standing = StandingOrder(action.order, action.schedule, action.name)
+            found[action.product_key] = (*found.get(action.product_key, ()), standing)
     return found
 
 
-def find_active(notes: Sequence[StandingOrderAction]) -> list[StandingOrderAction]:
-    """The newest note of each name, in the order in which the names were given, without what was deleted."""
+def find_active(actions: Sequence[StandingOrderAction]) -> list[StandingOrderAction]:
+    """The newest action of each name, in the order in which the names were given, without what was deleted."""
     newest: dict[str, StandingOrderAction] = {}
-    for note in notes:
-        newest[note.name] = note
-    return [note for note in newest.values() if note.action is not StandingAction.DELETE]
+    for action in actions:
+        newest[action.name] = action
+    return [action for action in newest.values() if action.kind is not StandingAction.DELETE]
 
 
 def execute_due(bank: Bank, owner: BookOwner, person: Person, today: date) -> None:
     """Book every execution whose day has come. Each has an id of its own, so that it is booked once."""
     accounts = {account.product.key: account for account in person.accounts}
-    for note, day in list_executions(bank.list_standing_order_actions(owner), today):
-        account = accounts.get(note.product_key)
-        payment_id = uuid5(_EXECUTIONS, f"{owner.key} {note.name} {day}")
+    for action, day in list_executions(bank.list_standing_order_actions(owner), today):
+        account = accounts.get(action.product_key)
+        payment_id = uuid5(_EXECUTIONS, f"{owner.key} {action.name} {day}")
         if account is None or bank.find_receipt(owner, payment_id) is not None:
             continue
         booked_on = move_to_banking_day(day, 1)
-        standing = StandingInstruction(StandingAction.CREATE, note.schedule, note.name)
-        job = Pay(payment_id, note.product_key, (note.order,), execution_date=booked_on, standing=standing)
-        slip = replace(write_slip(job, account, booked_on), is_scheduled=False)
-        bank.settle(owner, slip, _find_funds(account), today)
+        standing = StandingInstruction(StandingAction.CREATE, action.schedule, action.name)
+        job = Pay(payment_id, action.product_key, (action.order,), execution_date=booked_on, standing=standing)
+        booked = replace(make_booked_order(job, account, booked_on), is_scheduled=False)
+        bank.settle(owner, booked, _find_funds(account), today)
 
 
-def list_executions(notes: Sequence[StandingOrderAction], today: date) -> list[tuple[StandingOrderAction, date]]:
-    """What was to be paid until today: by each note from its day on, until the next note of its name.
+def list_executions(actions: Sequence[StandingOrderAction], today: date) -> list[tuple[StandingOrderAction, date]]:
+    """What was to be paid until today: by each action from its day on, until the next action of its name.
 
     A day on which banks are closed is moved to the next one on which they work.
     """
     due = []
-    for _, same in groupby(sorted(notes, key=lambda note: note.name), key=lambda note: note.name):
+    for _, same in groupby(sorted(actions, key=lambda action: action.name), key=lambda action: action.name):
         versions = list(same)
-        for note, following in zip(versions, [*versions[1:], None], strict=True):
-            if note.action is StandingAction.DELETE:
+        for action, following in zip(versions, [*versions[1:], None], strict=True):
+            if action.kind is StandingAction.DELETE:
                 continue
             end = date.max if following is None else following.valid_from
-            for day in note.schedule.list_days():
+            for day in action.schedule.list_days():
                 if day >= end or move_to_banking_day(day, 1) > today:
                     break
-                if day >= note.valid_from:
-                    due.append((note, day))
+                if day >= action.valid_from:
+                    due.append((action, day))
     return due
 
 

@@ -21,7 +21,7 @@ CENT = Decimal("0.01")
 INCOMES = frozenset(("SALA", "PAYR", "BONU", "PENS"))
 
 
-def write_slip(job: Pay, account: Account, today: date) -> BookedOrder:
+def make_booked_order(job: Pay, account: Account, today: date) -> BookedOrder:
     """The debit of one payment, a collective one for several orders, and a credit for each payee."""
     booked_on = max(job.execution_date or today, today)
     is_scheduled = booked_on > today

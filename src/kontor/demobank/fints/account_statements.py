@@ -38,15 +38,20 @@ class Receipts:
         return (customer.login, _make_code(product, statement)) in self._codes
 
 
-def needs_tan(turn: MessageExchange) -> bool:
-    return Mode.STATEMENTS_ASK in turn.modes and not turn.dialogue.has_fresh_sca
+def needs_tan(exchange: MessageExchange) -> bool:
+    return Mode.STATEMENTS_ASK in exchange.modes and not exchange.dialogue.has_fresh_sca
 
 
 def show_list(
-    turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, page_rows: int, receipts: Receipts
+    exchange: MessageExchange,
+    customers: Customers,
+    customer: Customer,
+    order: Segment,
+    page_rows: int,
+    receipts: Receipts,
 ) -> None:
-    product = find_product(turn, customer, order)
-    if product is None or not _is_served(turn, order, product):
+    product = find_product(exchange, customer, order)
+    if product is None or not _is_served(exchange, order, product):
         return
 
     def describe(statement: AccountStatement) -> Segment:
@@ -54,23 +59,23 @@ def show_list(
         created = (statement.year, statement.created_on, "060000")
         return make_segment("HIKAU", order.version, statement.number, state, True, *created)
 
-    listed = list_statements(_read_rows(turn, customers, customer, product), turn.today)
-    show_page(turn, order, listed, order.read(3), page_rows, describe)
+    listed = list_statements(_read_rows(exchange, customers, customer, product), exchange.today)
+    show_page(exchange, order, listed, order.read(3), page_rows, describe)
 
 
 def show_statement(
-    turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, receipts: Receipts
+    exchange: MessageExchange, customers: Customers, customer: Customer, order: Segment, receipts: Receipts
 ) -> None:
     """The file that is named, else those that nobody has acknowledged: the oldest first, one in each answer."""
-    product = find_product(turn, customer, order)
-    if product is None or not _is_served(turn, order, product):
+    product = find_product(exchange, customer, order)
+    if product is None or not _is_served(exchange, order, product):
         return
     if order.code == "HKEKA" and order.read(2) not in ("", PDF):
-        turn.reply(order, "9210", "Auftrag abgelehnt - Das Format wird nicht angeboten.")
+        exchange.reply(order, "9210", "Auftrag abgelehnt - Das Format wird nicht angeboten.")
         return
     place = _NUMBER[order.code]
-    rows = _read_rows(turn, customers, customer, product)
-    listed = list_statements(rows, turn.today)
+    rows = _read_rows(exchange, customers, customer, product)
+    listed = list_statements(rows, exchange.today)
     number, year = order.read(place).lstrip("0"), order.read(place + 1)
     oldest_first = [item for item in reversed(listed) if year in ("", str(item.year))]
     if number:
@@ -81,41 +86,41 @@ def show_statement(
         left = oldest_first[int(start) if start.isdecimal() else 0 :]
         found = [item for item in left if not receipts.has(customer, product, item)]
     if not found:
-        turn.reply(order, "3010")
+        exchange.reply(order, "3010")
         return
     if found[1:]:
-        turn.reply(order, "3040", None, str(oldest_first.index(found[1])))
+        exchange.reply(order, "3040", None, str(oldest_first.index(found[1])))
     else:
-        turn.reply(order, "0020")
-    turn.add(_write_file(order, product, draw_statement(product, rows, found[0])), order)
+        exchange.reply(order, "0020")
+    exchange.add(_write_file(order, product, draw_statement(product, rows, found[0])), order)
 
 
 def acknowledge(
-    turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, receipts: Receipts
+    exchange: MessageExchange, customers: Customers, customer: Customer, order: Segment, receipts: Receipts
 ) -> None:
     """Only a code of the customer's own statements counts."""
     code = order.read_binary(1)
     for product in customer.products:
         if _has_statements(product) and code.startswith(product.key.encode()):
-            listed = list_statements(_read_rows(turn, customers, customer, product), turn.today)
+            listed = list_statements(_read_rows(exchange, customers, customer, product), exchange.today)
             if code in {_make_code(product, statement) for statement in listed}:
                 receipts.add(customer, code)
-                turn.reply(order, "0020")
+                exchange.reply(order, "0020")
                 return
-    turn.reply(order, "9210", "Auftrag abgelehnt - Der Quittungscode ist der Bank nicht bekannt.")
+    exchange.reply(order, "9210", "Auftrag abgelehnt - Der Quittungscode ist der Bank nicht bekannt.")
 
 
-def _is_served(turn: MessageExchange, order: Segment, product: Product) -> bool:
+def _is_served(exchange: MessageExchange, order: Segment, product: Product) -> bool:
     if not _has_statements(product):
-        turn.reply(order, "9210", "Auftrag abgelehnt - Für dieses Konto gibt es keine Auszüge.")
+        exchange.reply(order, "9210", "Auftrag abgelehnt - Für dieses Konto gibt es keine Auszüge.")
         return False
     return True
 
 
 def _read_rows(
-    turn: MessageExchange, customers: Customers, customer: Customer, product: Product
+    exchange: MessageExchange, customers: Customers, customer: Customer, product: Product
 ) -> tuple[Transaction, ...]:
-    return customers.fetch(customer, product, None, turn.today).transactions.get(product.key, ())
+    return customers.fetch(customer, product, None, exchange.today).transactions.get(product.key, ())
 
 
 def _has_statements(product: Product) -> bool:

@@ -20,7 +20,7 @@ from kontor.demobank.fints import (
 )
 from kontor.demobank.fints.customers import CONSENT_DAYS, Customer, Customers
 from kontor.demobank.fints.dialogues import Dialogue, Dialogues, TooManyDialoguesError, TrustedSystems
-from kontor.demobank.fints.fault_hooks import exchange
+from kontor.demobank.fints.fault_hooks import answer_with_faults
 from kontor.demobank.fints.initialisation import DialogueInitialisation
 from kontor.demobank.fints.message_exchanges import MessageExchange
 from kontor.demobank.fints.messages import ONE_STEP, Envelope, Request, read_request, write_response
@@ -74,7 +74,7 @@ class FintsBank:
             return self._refuse(Envelope(), error.code)
         if self._options.faults is None:
             return self._respond(request, UNDISTURBED)
-        return exchange(self._options.faults, request, lambda visit: self._respond(request, visit))
+        return answer_with_faults(self._options.faults, request, lambda visit: self._respond(request, visit))
 
     def _respond(self, request: Request, visit: Visit) -> bytes:
         envelope = Envelope(request.dialogue_id, request.number, request.signature)
@@ -99,183 +99,183 @@ class FintsBank:
         """One message at a time: the next one of the same dialogue waits."""
         if not dialogue.lock.acquire(timeout=LOCK_SECONDS):
             return self._refuse(envelope, "9010", "Der Dialog ist noch mit einer anderen Nachricht beschäftigt.")
-        turn = MessageExchange(request, dialogue, self._find_today(), self._options.modes, visit=visit)
+        exchange = MessageExchange(request, dialogue, self._find_today(), self._options.modes, visit=visit)
         try:
-            self._handle(turn)
+            self._handle(exchange)
         except WireError as error:
-            turn.abort(None, error.code)
+            exchange.abort(None, error.code)
         except ConnectionError:
-            turn.abort(None, "9030")
+            exchange.abort(None, "9030")
         except LostAnswerError:
             self._dialogues.close(dialogue)
             raise
         finally:
             dialogue.lock.release()
-        if turn.is_over:
+        if exchange.is_over:
             self._dialogues.close(dialogue)
-        return write_response(envelope, dialogue.id, turn.assemble(), DEMO_BANK_CODE, self._read_time())
+        return write_response(envelope, dialogue.id, exchange.assemble(), DEMO_BANK_CODE, self._read_time())
 
-    def _handle(self, turn: MessageExchange) -> None:
-        request, dialogue = turn.request, turn.dialogue
-        if Mode.PROFILE_CHECKED in turn.modes and not _has_right_profile(turn):
-            turn.abort(None, "9010", "Ungültiger Signaturaufbau: Fehler im Segmentaufbau.")
+    def _handle(self, exchange: MessageExchange) -> None:
+        request, dialogue = exchange.request, exchange.dialogue
+        if Mode.PROFILE_CHECKED in exchange.modes and not _has_right_profile(exchange):
+            exchange.abort(None, "9010", "Ungültiger Signaturaufbau: Fehler im Segmentaufbau.")
             return
         if request.dialogue_id == NO_DIALOGUE:
             if request.number != 1:
-                turn.abort(None, "9010", "Ein Dialog beginnt mit der Nachricht 1.")
+                exchange.abort(None, "9010", "Ein Dialog beginnt mit der Nachricht 1.")
                 return
-            self._entrance.begin(turn)
+            self._entrance.begin(exchange)
         else:
             dialogue.message_number += 1
             if request.number != dialogue.message_number:
-                turn.abort(None, "9010", "Die Nachrichtennummer ist nicht die erwartete.")
+                exchange.abort(None, "9010", "Die Nachrichtennummer ist nicht die erwartete.")
                 return
-            if not _is_signed_alike(turn):
-                turn.abort(None, "9340")
+            if not _is_signed_alike(exchange):
+                exchange.abort(None, "9340")
                 return
         for segment in request.segments:
-            if turn.is_over:
+            if exchange.is_over:
                 return
-            self._handle_segment(turn, segment)
+            self._handle_segment(exchange, segment)
 
-    def _handle_segment(self, turn: MessageExchange, segment: Segment) -> None:
+    def _handle_segment(self, exchange: MessageExchange, segment: Segment) -> None:
         """Segments that only come along with others are dealt with there."""
-        is_opening = turn.request.dialogue_id == NO_DIALOGUE
+        is_opening = exchange.request.dialogue_id == NO_DIALOGUE
         code = segment.code
         if code in _OPENING:
             if not is_opening:
-                turn.reply(segment, "9130")
+                exchange.reply(segment, "9130")
         elif code == "HKEND":
-            turn.reply(segment, "0100")
-            turn.is_over = True
-        elif turn.dialogue.is_anonymous:
+            exchange.reply(segment, "0100")
+            exchange.is_over = True
+        elif exchange.dialogue.is_anonymous:
             # hbci4java offers a TAN even here, where nobody could have one.
             if code != "HKTAN":
-                turn.reply(segment, "9130")
+                exchange.reply(segment, "9130")
         elif code == "HKTAN":
-            self._handle_tan(turn, segment)
+            self._handle_tan(exchange, segment)
         elif code == "HKVPP":
-            if turn.find("HKTAN") is None:
-                payee_checks.poll(turn, self._customers, self._find_customer(turn), segment)
+            if exchange.find("HKTAN") is None:
+                payee_checks.poll(exchange, self._customers, self._find_customer(exchange), segment)
         elif code == "HKVPA":
-            if not any(turn.find(order) for order in VERIFIED_ORDERS):
-                payee_checks.approve(turn, segment)
+            if not any(exchange.find(order) for order in VERIFIED_ORDERS):
+                payee_checks.approve(exchange, segment)
         else:
-            self._handle_order(turn, segment)
+            self._handle_order(exchange, segment)
 
-    def _handle_tan(self, turn: MessageExchange, segment: Segment) -> None:
+    def _handle_tan(self, exchange: MessageExchange, segment: Segment) -> None:
         if segment.version not in challenges.VERSIONS:
-            turn.reply(segment, "9150")
+            exchange.reply(segment, "9150")
         elif segment.read(1) in (challenges.SECOND_STEP, challenges.STATUS):
-            waiting = challenges.answer(turn, self._customers, segment)
+            waiting = challenges.answer(exchange, self._customers, segment)
             if waiting is None:
                 return
-            turn.reply(segment, "0020", "Die TAN ist richtig.")
+            exchange.reply(segment, "0020", "Die TAN ist richtig.")
             if waiting.order is None:
-                self._open_dialogue(turn, segment)
+                self._open_dialogue(exchange, segment)
             else:
-                self._execute(turn, replace(waiting.order, number=segment.number))
+                self._execute(exchange, replace(waiting.order, number=segment.number))
         elif segment.read(1) != challenges.FIRST_STEP:
-            turn.reply(segment, "9120", "Dieser TAN-Prozess wird nicht unterstützt.")
-        elif len(turn.request.segments) == 1:
-            turn.reply(segment, "9130")
-        elif segment.number not in turn.replies and not turn.has_errors:
+            exchange.reply(segment, "9120", "Dieser TAN-Prozess wird nicht unterstützt.")
+        elif len(exchange.request.segments) == 1:
+            exchange.reply(segment, "9130")
+        elif segment.number not in exchange.replies and not exchange.has_errors:
             # Orders that came along were carried out without it.
-            challenges.waive(turn, segment)
+            challenges.waive(exchange, segment)
 
-    def _open_dialogue(self, turn: MessageExchange, segment: Segment) -> None:
-        dialogue = turn.dialogue
+    def _open_dialogue(self, exchange: MessageExchange, segment: Segment) -> None:
+        dialogue = exchange.dialogue
         dialogue.is_open = True
-        self._trusted.trust(turn.login, dialogue.system_id, turn.today + timedelta(days=CONSENT_DAYS))
-        self._entrance.welcome(turn, segment, self._find_customer(turn))
+        self._trusted.trust(exchange.login, dialogue.system_id, exchange.today + timedelta(days=CONSENT_DAYS))
+        self._entrance.welcome(exchange, segment, self._find_customer(exchange))
         if dialogue.is_synchronised:
             # hbci4java looks for it in the last answer only.
-            self._entrance.tell_system_id(turn, segment)
+            self._entrance.tell_system_id(exchange, segment)
 
-    def _handle_order(self, turn: MessageExchange, order: Segment) -> None:
-        if order.code not in BUSINESSES or is_switched_off(order.code, turn.modes):
-            turn.reply(order, "9140")
+    def _handle_order(self, exchange: MessageExchange, order: Segment) -> None:
+        if order.code not in BUSINESSES or is_switched_off(order.code, exchange.modes):
+            exchange.reply(order, "9140")
             return
-        if order.version not in list_versions(order.code, turn.modes):
-            turn.reply(order, "9150")
+        if order.version not in list_versions(order.code, exchange.modes):
+            exchange.reply(order, "9150")
             return
-        if not turn.dialogue.is_open and order.code not in _BEFORE_AUTHENTICATION:
-            turn.abort(order, "9075")
+        if not exchange.dialogue.is_open and order.code not in _BEFORE_AUTHENTICATION:
+            exchange.abort(order, "9075")
             return
-        if Mode.PIN_REFUSED_LATER in turn.modes and order.code in _READING:
-            turn.reply(order, "9942")
+        if Mode.PIN_REFUSED_LATER in exchange.modes and order.code in _READING:
+            exchange.reply(order, "9942")
             return
-        if order.code in STATEMENTS and account_statements.needs_tan(turn):
-            turn.abort(order, "9075")
+        if order.code in STATEMENTS and account_statements.needs_tan(exchange):
+            exchange.abort(order, "9075")
             return
         if order.code in _BOOKINGS:
-            tan_request = challenges.find_first_step(turn)
-            if statements.needs_tan(turn, self._customers, self._find_customer(turn), order):
+            tan_request = challenges.find_first_step(exchange)
+            if statements.needs_tan(exchange, self._customers, self._find_customer(exchange), order):
                 if tan_request is None:
-                    turn.abort(order, "9075")
+                    exchange.abort(order, "9075")
                 else:
-                    step = self._customers.begin_authentication(turn.login)
-                    challenges.challenge(turn, self._customers, tan_request, step, order)
+                    step = self._customers.begin_authentication(exchange.login)
+                    challenges.challenge(exchange, self._customers, tan_request, step, order)
                 return
-        self._execute(turn, order)
+        self._execute(exchange, order)
 
-    def _execute(self, turn: MessageExchange, order: Segment) -> None:
-        customer = self._find_customer(turn)
+    def _execute(self, exchange: MessageExchange, order: Segment) -> None:
+        customer = self._find_customer(exchange)
         match order.code:
             case "HKSPA":
-                accounts.show_accounts(turn, customer, order)
+                accounts.show_accounts(exchange, customer, order)
             case "HKSAL":
-                accounts.show_balance(turn, customer, order)
+                accounts.show_balance(exchange, customer, order)
             case "HKTAB":
-                accounts.show_media(turn, customer, order)
+                accounts.show_media(exchange, customer, order)
             case "HKWPD":
-                statements.show_holdings(turn, self._customers, customer, order)
+                statements.show_holdings(exchange, self._customers, customer, order)
             case "HKKAZ" | "HKCAZ" | "DKKKU":
-                statements.show_bookings(turn, self._customers, customer, order, self._options.page_rows)
+                statements.show_bookings(exchange, self._customers, customer, order, self._options.page_rows)
             case "HKKAU":
                 rows = self._options.page_rows
-                account_statements.show_list(turn, self._customers, customer, order, rows, self._receipts)
+                account_statements.show_list(exchange, self._customers, customer, order, rows, self._receipts)
             case "HKEKA" | "HKEKP":
-                account_statements.show_statement(turn, self._customers, customer, order, self._receipts)
+                account_statements.show_statement(exchange, self._customers, customer, order, self._receipts)
             case "HKQTG":
-                account_statements.acknowledge(turn, self._customers, customer, order, self._receipts)
+                account_statements.acknowledge(exchange, self._customers, customer, order, self._receipts)
             case "HKCSB":
-                dated_transfers.show_list(turn, self._customers, customer, order, self._options.page_rows)
+                dated_transfers.show_list(exchange, self._customers, customer, order, self._options.page_rows)
             case "HKCDB":
-                standing_orders.show_list(turn, self._customers, customer, order, self._options.page_rows)
+                standing_orders.show_list(exchange, self._customers, customer, order, self._options.page_rows)
             case "HKDBS" | "HKBBS":
-                direct_debits.show_list(turn, self._customers, customer, order, self._options.page_rows)
+                direct_debits.show_list(exchange, self._customers, customer, order, self._options.page_rows)
             case _:
-                transfers.transfer(turn, self._customers, customer, order)
+                transfers.transfer(exchange, self._customers, customer, order)
 
-    def _find_customer(self, turn: MessageExchange) -> Customer:
+    def _find_customer(self, exchange: MessageExchange) -> Customer:
         """As the books are now: other dialogues and other ways to the bank change them as well."""
-        if turn.customer is None:
-            turn.customer = self._customers.find(turn.login, turn.today)
-        return turn.customer
+        if exchange.customer is None:
+            exchange.customer = self._customers.find(exchange.login, exchange.today)
+        return exchange.customer
 
     def _refuse(self, envelope: Envelope, code: str, text: str | None = None) -> bytes:
         request = Request(envelope.dialogue_id, envelope.number, (), envelope.signature)
-        turn = MessageExchange(request, Dialogue(envelope.dialogue_id), self._find_today())
-        turn.abort(None, code, text)
-        return write_response(envelope, envelope.dialogue_id, turn.assemble(), DEMO_BANK_CODE, self._read_time())
+        exchange = MessageExchange(request, Dialogue(envelope.dialogue_id), self._find_today())
+        exchange.abort(None, code, text)
+        return write_response(envelope, envelope.dialogue_id, exchange.assemble(), DEMO_BANK_CODE, self._read_time())
 
     def _find_today(self) -> date:
         return self._read_time().astimezone(BERLIN).date()
 
 
-def _has_right_profile(turn: MessageExchange) -> bool:
+def _has_right_profile(exchange: MessageExchange) -> bool:
     """One step is the profile's version 1, two steps are version 2, in signature and envelope alike."""
-    signature = turn.request.signature
+    signature = exchange.request.signature
     if signature is None:
         return True
     expected = "1" if signature.security_function == ONE_STEP else "2"
     return signature.profiles == (expected, expected)
 
 
-def _is_signed_alike(turn: MessageExchange) -> bool:
+def _is_signed_alike(exchange: MessageExchange) -> bool:
     """Is the message from who began the dialogue? An anonymous one stays anonymous."""
-    dialogue, signature = turn.dialogue, turn.request.signature
+    dialogue, signature = exchange.dialogue, exchange.request.signature
     if signature is None or dialogue.is_anonymous:
         return signature is None and dialogue.is_anonymous
     return (

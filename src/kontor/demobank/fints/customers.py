@@ -106,8 +106,10 @@ class Customers:
 
     def list_standing_order_actions(self, login: str, product: Product, today: date) -> list[StandingOrderAction]:
         """Standing orders of an account that are still to be executed."""
-        notes = find_active(self._bank.list_standing_order_actions(self._find_owner(login, today)))
-        return [note for note in notes if note.product_key == product.key and not note.schedule.is_over(today)]
+        actions = find_active(self._bank.list_standing_order_actions(self._find_owner(login, today)))
+        return [
+            action for action in actions if action.product_key == product.key and not action.schedule.is_over(today)
+        ]
 
     # Authentication of the dialogue itself
 

@@ -12,14 +12,16 @@ from kontor.domain.payments import Order
 from kontor.domain.products import Product
 
 
-def show_list(turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, page_rows: int) -> None:
-    product = find_product(turn, customer, order)
+def show_list(
+    exchange: MessageExchange, customers: Customers, customer: Customer, order: Segment, page_rows: int
+) -> None:
+    product = find_product(exchange, customer, order)
     if product is None:
         return
-    if not accepts_format(turn, order):
+    if not accepts_format(exchange, order):
         return
-    transfers = customers.list_scheduled(customer.login, product, turn.today)
-    show_page(turn, order, transfers, order.read(6), page_rows, lambda transfer: _describe(product, transfer))
+    transfers = customers.list_scheduled(customer.login, product, exchange.today)
+    show_page(exchange, order, transfers, order.read(6), page_rows, lambda transfer: _describe(product, transfer))
 
 
 def _describe(product: Product, transfer: ScheduledTransfer) -> Segment:

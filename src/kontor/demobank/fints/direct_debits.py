@@ -67,22 +67,24 @@ def _check_format(descriptor: str) -> None:
         raise TransferError("Das SEPA-Format wird nicht unterstützt.")
 
 
-def show_list(turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, page_rows: int) -> None:
-    product = find_product(turn, customer, order)
+def show_list(
+    exchange: MessageExchange, customers: Customers, customer: Customer, order: Segment, page_rows: int
+) -> None:
+    product = find_product(exchange, customer, order)
     if product is None:
         return
     schema = next((name for name in reversed(PAIN_008) if name in order.read_group(2)), None)
     if schema is None:
-        turn.reply(order, "9210", "Auftrag abgelehnt - Das SEPA-Format wird nicht unterstützt.")
+        exchange.reply(order, "9210", "Auftrag abgelehnt - Das SEPA-Format wird nicht unterstützt.")
         return
     listed = [
         waiting
-        for waiting in customers.list_collections(customer.login, product, turn.today)
+        for waiting in customers.list_collections(customer.login, product, exchange.today)
         if waiting.collection.debit.scheme is LISTS[order.code] and len(waiting.collection.orders) == 1
     ]
     answer = f"HI{order.code[2:]}"
     show_page(
-        turn, order, listed, order.read(6), page_rows, lambda waiting: _describe(answer, schema, product, waiting)
+        exchange, order, listed, order.read(6), page_rows, lambda waiting: _describe(answer, schema, product, waiting)
     )
 
 

@@ -8,7 +8,7 @@ from kontor.demobank.fints.messages import Request
 STATEMENTS = frozenset(("HKKAZ", "HKCAZ", "DKKKU"))
 
 
-def exchange(faults: FaultInjector, request: Request, respond: Callable[[Visit], bytes]) -> bytes:
+def answer_with_faults(faults: FaultInjector, request: Request, respond: Callable[[Visit], bytes]) -> bytes:
     """Anonymous dialogues are nobody's: nothing goes wrong in them."""
     if request.signature is None:
         return respond(Visit(0, RequestKind.OTHER))

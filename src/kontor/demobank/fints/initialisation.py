@@ -35,140 +35,140 @@ class DialogueInitialisation:
     address: str
     products: frozenset[str] = frozenset()
 
-    def begin(self, turn: MessageExchange) -> None:
-        identification, preparation = turn.find("HKIDN"), turn.find("HKVVB")
+    def begin(self, exchange: MessageExchange) -> None:
+        identification, preparation = exchange.find("HKIDN"), exchange.find("HKVVB")
         if identification is None or preparation is None:
-            turn.abort(None, "9110", "Ein Dialog beginnt mit HKIDN und HKVVB.")
+            exchange.abort(None, "9110", "Ein Dialog beginnt mit HKIDN und HKVVB.")
             return
         if identification.version != 2 or preparation.version != 3:
-            turn.abort(identification, "9150")
+            exchange.abort(identification, "9150")
             return
-        if Mode.REGISTRATION_REFUSED in turn.modes or (self.products and preparation.read(4) not in self.products):
-            turn.abort(preparation, "9952" if Mode.REGISTRATION_REFUSED in turn.modes else "9078")
+        if Mode.REGISTRATION_REFUSED in exchange.modes or (self.products and preparation.read(4) not in self.products):
+            exchange.abort(preparation, "9952" if Mode.REGISTRATION_REFUSED in exchange.modes else "9078")
             return
         if identification.read(1, 1) != DEMO_BANK_CODE:
-            turn.abort(identification, "9210", "Die Bankleitzahl gehört nicht zu dieser Bank.")
+            exchange.abort(identification, "9210", "Die Bankleitzahl gehört nicht zu dieser Bank.")
             return
-        signature, system_id = turn.request.signature, identification.read(3)
-        if Mode.SYSTEM_FORGOTTEN in turn.modes and system_id != NO_SYSTEM and not self.trusted.is_issued(system_id):
-            turn.abort(identification, "9391")
+        signature, system_id = exchange.request.signature, identification.read(3)
+        if Mode.SYSTEM_FORGOTTEN in exchange.modes and system_id != NO_SYSTEM and not self.trusted.is_issued(system_id):
+            exchange.abort(identification, "9391")
             return
         if signature is None:
-            self._begin_anonymously(turn, identification, preparation)
+            self._begin_anonymously(exchange, identification, preparation)
             return
-        if Mode.ONE_STEP_ONLY in turn.modes and turn.find("HKTAN") is not None:
-            turn.abort(turn.find("HKTAN"), "9010", "Der Auftrag wird nicht unterstützt.")
+        if Mode.ONE_STEP_ONLY in exchange.modes and exchange.find("HKTAN") is not None:
+            exchange.abort(exchange.find("HKTAN"), "9010", "Der Auftrag wird nicht unterstützt.")
             return
-        customer = self._log_in(turn, identification, signature)
+        customer = self._log_in(exchange, identification, signature)
         if customer is None:
             return
-        turn.dialogue.system_id = system_id
-        self._show_bank_parameters(turn, preparation)
-        self._name_methods(turn, preparation, signature.login)
-        self._synchronise(turn)
-        self._let_in(turn, preparation, customer)
+        exchange.dialogue.system_id = system_id
+        self._show_bank_parameters(exchange, preparation)
+        self._name_methods(exchange, preparation, signature.login)
+        self._synchronise(exchange)
+        self._let_in(exchange, preparation, customer)
 
-    def _begin_anonymously(self, turn: MessageExchange, identification: Segment, preparation: Segment) -> None:
+    def _begin_anonymously(self, exchange: MessageExchange, identification: Segment, preparation: Segment) -> None:
         if identification.read(2) != ANONYMOUS:
-            turn.abort(identification, "9340")
+            exchange.abort(identification, "9340")
             return
-        if Mode.ONE_STEP_ONLY in turn.modes:
-            turn.abort(None, "9400")
+        if Mode.ONE_STEP_ONLY in exchange.modes:
+            exchange.abort(None, "9400")
             return
-        turn.reply(identification, "0020", "Information fehlerfrei entgegengenommen.")
-        self._show_bank_parameters(turn, preparation)
+        exchange.reply(identification, "0020", "Information fehlerfrei entgegengenommen.")
+        self._show_bank_parameters(exchange, preparation)
 
-    def _log_in(self, turn: MessageExchange, identification: Segment, signature: Signature) -> Customer | None:
-        if turn.visit.fault is Fault.REFUSED_PIN:
-            turn.abort(identification, "9942")
+    def _log_in(self, exchange: MessageExchange, identification: Segment, signature: Signature) -> Customer | None:
+        if exchange.visit.fault is Fault.REFUSED_PIN:
+            exchange.abort(identification, "9942")
             return None
-        result = self.customers.log_in(signature.login, signature.pin, turn.today)
+        result = self.customers.log_in(signature.login, signature.pin, exchange.today)
         if isinstance(result, FailureKind):
-            _explain_failure(turn, identification, signature.login, result)
+            _explain_failure(exchange, identification, signature.login, result)
             return None
-        allowed = [ONE_STEP, *name_allowed_methods(find_scenario(signature.login).methods, turn.modes)]
+        allowed = [ONE_STEP, *name_allowed_methods(find_scenario(signature.login).methods, exchange.modes)]
         if signature.security_function not in allowed:
-            self._name_methods(turn, identification, signature.login)
-            turn.abort(identification, "9380")
+            self._name_methods(exchange, identification, signature.login)
+            exchange.abort(identification, "9380")
             return None
-        if Mode.LOCK_AS_WARNING in turn.modes:
-            turn.reply(identification, "3938")
-        dialogue = turn.dialogue
+        if Mode.LOCK_AS_WARNING in exchange.modes:
+            exchange.reply(identification, "3938")
+        dialogue = exchange.dialogue
         dialogue.login, dialogue.pin = signature.login, signature.pin
         dialogue.security_function = signature.security_function
-        turn.customer = result
+        exchange.customer = result
         return result
 
-    def _show_bank_parameters(self, turn: MessageExchange, preparation: Segment) -> None:
-        if preparation.read(1) != str(count_version(self.address, turn.modes)):
-            turn.reply(preparation, "3050", "BPD nicht mehr aktuell, aktuelle Version enthalten.")
-            for segment in list_bank_parameters(self.address, turn.modes):
-                turn.add(segment, preparation, "parameters")
+    def _show_bank_parameters(self, exchange: MessageExchange, preparation: Segment) -> None:
+        if preparation.read(1) != str(count_version(self.address, exchange.modes)):
+            exchange.reply(preparation, "3050", "BPD nicht mehr aktuell, aktuelle Version enthalten.")
+            for segment in list_bank_parameters(self.address, exchange.modes):
+                exchange.add(segment, preparation, "parameters")
         else:
-            turn.reply(preparation, "0020", "BPD sind aktuell.")
+            exchange.reply(preparation, "0020", "BPD sind aktuell.")
 
-    def _name_methods(self, turn: MessageExchange, to: Segment, login: str) -> None:
-        turn.reply(to, "3920", None, *name_allowed_methods(find_scenario(login).methods, turn.modes))
+    def _name_methods(self, exchange: MessageExchange, to: Segment, login: str) -> None:
+        exchange.reply(to, "3920", None, *name_allowed_methods(find_scenario(login).methods, exchange.modes))
 
-    def _synchronise(self, turn: MessageExchange) -> None:
-        wish = turn.find("HKSYN")
+    def _synchronise(self, exchange: MessageExchange) -> None:
+        wish = exchange.find("HKSYN")
         if wish is None:
             return
         if wish.version != 3 or wish.read(1) not in ("0", "1", "2"):
-            turn.reply(wish, "9120")
+            exchange.reply(wish, "9120")
             return
         if wish.read(1) == NEW_SYSTEM_ID:
-            turn.dialogue.system_id = self.trusted.issue()
-            turn.dialogue.is_synchronised = True
-            self.tell_system_id(turn, wish)
+            exchange.dialogue.system_id = self.trusted.issue()
+            exchange.dialogue.is_synchronised = True
+            self.tell_system_id(exchange, wish)
         else:
-            turn.add(make_segment("HISYN", 4, None, None, 1), wish, "synchronisation")
-        turn.reply(wish, "0020")
+            exchange.add(make_segment("HISYN", 4, None, None, 1), wish, "synchronisation")
+        exchange.reply(wish, "0020")
 
-    def tell_system_id(self, turn: MessageExchange, to: Segment) -> None:
-        turn.add(make_segment("HISYN", 4, turn.dialogue.system_id), to, "synchronisation")
+    def tell_system_id(self, exchange: MessageExchange, to: Segment) -> None:
+        exchange.add(make_segment("HISYN", 4, exchange.dialogue.system_id), to, "synchronisation")
 
-    def _let_in(self, turn: MessageExchange, preparation: Segment, customer: Customer) -> None:
+    def _let_in(self, exchange: MessageExchange, preparation: Segment, customer: Customer) -> None:
         """At once, or after an authentication. Whoever signs with no method can only look at what the bank offers."""
-        dialogue, login = turn.dialogue, customer.login
-        tan_request = challenges.find_first_step(turn)
+        dialogue, login = exchange.dialogue, customer.login
+        tan_request = challenges.find_first_step(exchange)
         demands = self.customers.demands_sca(login)
-        is_trusted = self.trusted.is_trusted(login, dialogue.system_id, turn.today)
-        if turn.visit.fault is Fault.UNEXPECTED_TAN and tan_request is not None:
+        is_trusted = self.trusted.is_trusted(login, dialogue.system_id, exchange.today)
+        if exchange.visit.fault is Fault.UNEXPECTED_TAN and tan_request is not None:
             demands, is_trusted = True, False
         if dialogue.security_function == ONE_STEP or (demands and is_trusted) or not demands:
             dialogue.is_open = not demands or (is_trusted and dialogue.security_function != ONE_STEP)
-            challenges.waive(turn, tan_request)
+            challenges.waive(exchange, tan_request)
             if dialogue.is_open:
-                self.welcome(turn, preparation, customer)
+                self.welcome(exchange, preparation, customer)
         elif tan_request is None:
-            turn.abort(preparation, "9075")
+            exchange.abort(preparation, "9075")
         elif tan_request.read(2) == "HKTAB":
-            challenges.waive(turn, tan_request)
+            challenges.waive(exchange, tan_request)
         else:
-            challenges.challenge(turn, self.customers, tan_request, self.customers.begin_authentication(login))
+            challenges.challenge(exchange, self.customers, tan_request, self.customers.begin_authentication(login))
 
-    def welcome(self, turn: MessageExchange, to: Segment, customer: Customer) -> None:
+    def welcome(self, exchange: MessageExchange, to: Segment, customer: Customer) -> None:
         """The customer is in: tell the accounts, unless the client knows them, and what the bank has to say."""
         if to.code != "HKVVB" or to.read(2) != str(UPD_VERSION):
             name = customer.products[0].holder if customer.products else customer.login
-            for segment in list_user_parameters(customer.login, name, customer.products, turn.modes):
-                turn.add(segment, to, "user")
-            turn.reply(to, "3050", "UPD nicht mehr aktuell, aktuelle Version enthalten.")
+            for segment in list_user_parameters(customer.login, name, customer.products, exchange.modes):
+                exchange.add(segment, to, "user")
+            exchange.reply(to, "3050", "UPD nicht mehr aktuell, aktuelle Version enthalten.")
         if ProblemKind.BANK_MESSAGE in find_scenario(customer.login).problems:
-            turn.add(make_segment("HIKIM", 2, *BANK_MESSAGE), None, "synchronisation")
+            exchange.add(make_segment("HIKIM", 2, *BANK_MESSAGE), None, "synchronisation")
 
 
-def _explain_failure(turn: MessageExchange, identification: Segment, login: str, kind: FailureKind) -> None:
+def _explain_failure(exchange: MessageExchange, identification: Segment, login: str, kind: FailureKind) -> None:
     match kind:
         case FailureKind.WRONG_CREDENTIALS:
-            turn.abort(identification, "9942")
+            exchange.abort(identification, "9942")
         case FailureKind.LOCKED if find_scenario(login).failure is FailureKind.LOCKED:
-            turn.abort(identification, "9930")
+            exchange.abort(identification, "9930")
         case FailureKind.LOCKED:
-            turn.reply(identification, "3938")
-            turn.abort(identification, "9931")
+            exchange.reply(identification, "3938")
+            exchange.abort(identification, "9931")
         case FailureKind.UNREACHABLE:
-            turn.abort(None, "9030")
+            exchange.abort(None, "9030")
         case _:
-            turn.abort(None, "9010")
+            exchange.abort(None, "9010")

@@ -15,16 +15,16 @@ WRITTEN = PAIN_001[-1]
 T = TypeVar("T")
 
 
-def accepts_format(turn: MessageExchange, order: Segment) -> bool:
+def accepts_format(exchange: MessageExchange, order: Segment) -> bool:
     """Can the client read what the list is written in? Otherwise the order is refused."""
     if WRITTEN in order.read_group(2):
         return True
-    turn.reply(order, "9210", "Auftrag abgelehnt - Das SEPA-Format wird nicht unterstützt.")
+    exchange.reply(order, "9210", "Auftrag abgelehnt - Das SEPA-Format wird nicht unterstützt.")
     return False
 
 
 def show_page(
-    turn: MessageExchange,
+    exchange: MessageExchange,
     order: Segment,
     orders: Sequence[T],
     touchdown: str,
@@ -33,14 +33,14 @@ def show_page(
 ) -> None:
     first = int(touchdown) if touchdown.isascii() and touchdown.isdigit() else 0
     if not orders[first:]:
-        turn.reply(order, "3010")
+        exchange.reply(order, "3010")
         return
     if len(orders) > first + page_rows:
-        turn.reply(order, "3040", None, str(first + page_rows))
+        exchange.reply(order, "3040", None, str(first + page_rows))
     else:
-        turn.reply(order, "0020")
+        exchange.reply(order, "0020")
     for shown in orders[first : first + page_rows]:
-        turn.add(describe(shown), order)
+        exchange.add(describe(shown), order)
 
 
 def write_document(product: Product, batch: Batch, day: date) -> bytes:

@@ -27,23 +27,29 @@ NOTICE = (
 
 
 def hold(
-    turn: MessageExchange, order: Segment, asked: Segment, check: PayeeCheck, results: tuple[PayeeResult, ...]
+    exchange: MessageExchange, order: Segment, asked: Segment, check: PayeeCheck, results: tuple[PayeeResult, ...]
 ) -> None:
     """The order waits until the client sends it again with its approval."""
-    turn.reply(asked, "3090")
-    turn.reply(order if Mode.VERDICT_IN_REPORT in turn.modes else check.tan_request, "3945")
-    show_results(turn, asked, check, results)
+    exchange.reply(asked, "3090")
+    exchange.reply(order if Mode.VERDICT_IN_REPORT in exchange.modes else check.tan_request, "3945")
+    show_results(exchange, asked, check, results)
 
 
-def show_results(turn: MessageExchange, asked: Segment, check: PayeeCheck, results: tuple[PayeeResult, ...]) -> None:
+def show_results(
+    exchange: MessageExchange, asked: Segment, check: PayeeCheck, results: tuple[PayeeResult, ...]
+) -> None:
     """With a VOP-ID, which stands for the order and its result in the next message."""
     vop_id = secrets.token_hex(18).encode()
-    make_room(turn.dialogue.checks)
-    turn.dialogue.checks[vop_id] = check
-    is_single = not check.job.is_bulk and not turn.modes & {Mode.VERDICT_IN_REPORT, Mode.REPORT_WITHOUT_ROWS, *LATER}
-    has_rows = Mode.REPORT_WITHOUT_ROWS not in turn.modes
+    make_room(exchange.dialogue.checks)
+    exchange.dialogue.checks[vop_id] = check
+    is_single = not check.job.is_bulk and not exchange.modes & {
+        Mode.VERDICT_IN_REPORT,
+        Mode.REPORT_WITHOUT_ROWS,
+        *LATER,
+    }
+    has_rows = Mode.REPORT_WITHOUT_ROWS not in exchange.modes
     notice = None if all(result.match is PayeeMatch.MATCH for result in results) else NOTICE
-    turn.add(
+    exchange.add(
         make_segment(
             "HIVPP",
             1,
@@ -65,68 +71,68 @@ def _describe_result(order: Order, result: PayeeResult) -> tuple[str | None, ...
     return (order.iban, None, result.suggested_name, None, RESULTS[result.match], reason)
 
 
-def waive_approval(turn: MessageExchange, asked: Segment) -> None:
+def waive_approval(exchange: MessageExchange, asked: Segment) -> None:
     """The name fits, and nothing is left to approve. The report is not sent, only its format."""
-    turn.reply(asked, "3091")
-    turn.reply(asked, "0025")
+    exchange.reply(asked, "3091")
+    exchange.reply(asked, "0025")
     vop_id = secrets.token_hex(18).encode()
-    turn.add(make_segment("HIVPP", 1, vop_id, None, None, PAIN_002), asked)
+    exchange.add(make_segment("HIVPP", 1, vop_id, None, None, PAIN_002), asked)
 
 
-def postpone(turn: MessageExchange, asked: Segment, check: PayeeCheck) -> None:
+def postpone(exchange: MessageExchange, asked: Segment, check: PayeeCheck) -> None:
     polling_id = secrets.token_hex(18).encode()
-    make_room(turn.dialogue.checks)
-    turn.dialogue.checks[polling_id] = check
-    if turn.modes & LATER:
-        turn.reply(None, "3905")
-    if Mode.ORDER_HELD_SILENTLY not in turn.modes and Mode.CHALLENGE_WITH_VERDICT not in turn.modes:
-        turn.reply(check.tan_request, "3945")
-    _ask_to_wait(turn, asked, polling_id)
+    make_room(exchange.dialogue.checks)
+    exchange.dialogue.checks[polling_id] = check
+    if exchange.modes & LATER:
+        exchange.reply(None, "3905")
+    if Mode.ORDER_HELD_SILENTLY not in exchange.modes and Mode.CHALLENGE_WITH_VERDICT not in exchange.modes:
+        exchange.reply(check.tan_request, "3945")
+    _ask_to_wait(exchange, asked, polling_id)
 
 
-def _ask_to_wait(turn: MessageExchange, asked: Segment, polling_id: bytes) -> None:
-    turn.reply(asked, "3040", None, RESTART_POINT)
-    turn.add(make_segment("HIVPP", 1, None, None, polling_id, None, None, None, None, WAIT_SECONDS), asked)
+def _ask_to_wait(exchange: MessageExchange, asked: Segment, polling_id: bytes) -> None:
+    exchange.reply(asked, "3040", None, RESTART_POINT)
+    exchange.add(make_segment("HIVPP", 1, None, None, polling_id, None, None, None, None, WAIT_SECONDS), asked)
 
 
-def poll(turn: MessageExchange, customers: Customers, customer: Customer, asked: Segment) -> None:
+def poll(exchange: MessageExchange, customers: Customers, customer: Customer, asked: Segment) -> None:
     """Is the result of a payee check there yet?"""
     polling_id = asked.read_binary(2)
-    check = turn.dialogue.checks.get(polling_id)
+    check = exchange.dialogue.checks.get(polling_id)
     if check is None or asked.read(4) != RESTART_POINT:
-        turn.reply(asked, "9210", "Auftrag abgelehnt - Polling-ID oder Aufsetzpunkt sind unbekannt.")
+        exchange.reply(asked, "9210", "Auftrag abgelehnt - Polling-ID oder Aufsetzpunkt sind unbekannt.")
         return
-    if check.polls < POLLS or Mode.PAYEES_PENDING in turn.modes:
-        turn.dialogue.checks[polling_id] = replace(check, polls=check.polls + 1)
-        _ask_to_wait(turn, asked, polling_id)
+    if check.polls < POLLS or Mode.PAYEES_PENDING in exchange.modes:
+        exchange.dialogue.checks[polling_id] = replace(check, polls=check.polls + 1)
+        _ask_to_wait(exchange, asked, polling_id)
         return
-    del turn.dialogue.checks[polling_id]
-    step = customers.begin_payment(customer.login, check.job, turn.today)
+    del exchange.dialogue.checks[polling_id]
+    step = customers.begin_payment(customer.login, check.job, exchange.today)
     match step:
-        case NeedMethod() if Mode.CHALLENGE_WITH_VERDICT in turn.modes:
-            waive_approval(turn, asked)
-            challenges.challenge(turn, customers, replace(check.tan_request, number=asked.number), step)
+        case NeedMethod() if Mode.CHALLENGE_WITH_VERDICT in exchange.modes:
+            waive_approval(exchange, asked)
+            challenges.challenge(exchange, customers, replace(check.tan_request, number=asked.number), step)
         case NeedMethod():
-            turn.reply(asked, "0020")
-            turn.reply(asked, "0025")
-            show_results(turn, asked, check, tuple(PayeeResult(PayeeMatch.MATCH) for _ in check.job.orders))
+            exchange.reply(asked, "0020")
+            exchange.reply(asked, "0025")
+            show_results(exchange, asked, check, tuple(PayeeResult(PayeeMatch.MATCH) for _ in check.job.orders))
         case NeedPayeeDecision(results):
-            turn.reply(asked, "3090")
-            show_results(turn, asked, check, results)
+            exchange.reply(asked, "3090")
+            show_results(exchange, asked, check, results)
         case _:
-            refuse(turn, asked, step)
+            refuse(exchange, asked, step)
 
 
-def approve(turn: MessageExchange, approval: Segment) -> None:
+def approve(exchange: MessageExchange, approval: Segment) -> None:
     """HKVPA beside a TAN: the name fitted, and the order waits for its TAN already."""
-    if turn.dialogue.checks.pop(approval.read_binary(1), None) is None:
-        turn.abort(approval, "9210", "Auftrag abgelehnt - Die VOP-ID ist unbekannt.")
+    if exchange.dialogue.checks.pop(approval.read_binary(1), None) is None:
+        exchange.abort(approval, "9210", "Auftrag abgelehnt - Die VOP-ID ist unbekannt.")
     else:
-        turn.reply(approval, "0020", "Ausführungsbestätigung nach Namensabgleich erhalten.")
+        exchange.reply(approval, "0020", "Ausführungsbestätigung nach Namensabgleich erhalten.")
 
 
-def refuse(turn: MessageExchange, order: Segment, step: Step) -> None:
+def refuse(exchange: MessageExchange, order: Segment, step: Step) -> None:
     if isinstance(step, Failed) and step.kind is FailureKind.UNREACHABLE:
-        turn.abort(order, "9030")
+        exchange.abort(order, "9030")
     else:
-        turn.reply(order, "9210", step.detail if isinstance(step, Failed) else None)
+        exchange.reply(order, "9210", step.detail if isinstance(step, Failed) else None)

@@ -42,23 +42,25 @@ def read_instruction(order: Segment) -> StandingInstruction | None:
     return StandingInstruction(action, Schedule(period, start, end, chosen), key)
 
 
-def show_list(turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, page_rows: int) -> None:
-    product = find_product(turn, customer, order)
+def show_list(
+    exchange: MessageExchange, customers: Customers, customer: Customer, order: Segment, page_rows: int
+) -> None:
+    product = find_product(exchange, customer, order)
     if product is None:
         return
-    if not accepts_format(turn, order):
+    if not accepts_format(exchange, order):
         return
     wanted = order.read(3)
-    notes = customers.list_standing_order_actions(customer.login, product, turn.today)
-    notes = [note for note in notes if not wanted or note.name == wanted]
-    show_page(turn, order, notes, order.read(5), page_rows, lambda note: _describe(product, note))
+    actions = customers.list_standing_order_actions(customer.login, product, exchange.today)
+    actions = [action for action in actions if not wanted or action.name == wanted]
+    show_page(exchange, order, actions, order.read(5), page_rows, lambda action: _describe(product, action))
 
 
-def _describe(product: Product, note: StandingOrderAction) -> Segment:
-    document = write_document(product, Batch(note.payment_id.hex, (note.order,), NO_DAY), note.valid_from)
+def _describe(product: Product, action: StandingOrderAction) -> Segment:
+    document = write_document(product, Batch(action.payment_id.hex, (action.order,), NO_DAY), action.valid_from)
     account = name_account_internationally(product)
     return make_segment(
-        "HICDB", 1, account, WRITTEN, document, note.name, write_details(note.schedule), None, True, False, True
+        "HICDB", 1, account, WRITTEN, document, action.name, write_details(action.schedule), None, True, False, True
     )
 
 

@@ -33,76 +33,76 @@ _TOTAL = re.compile(rb":16R:ADDINFO\r\n.*?:16S:ADDINFO\r\n", re.DOTALL)
 _DATES = {"HKKAZ": 3, "HKCAZ": 4, "DKKKU": 4}
 
 
-def needs_tan(turn: MessageExchange, customers: Customers, customer: Customer, order: Segment) -> bool:
+def needs_tan(exchange: MessageExchange, customers: Customers, customer: Customer, order: Segment) -> bool:
     """Bookings of more than 90 days ago need an authentication in this very dialogue, of those who need one at all."""
-    if turn.visit.fault is Fault.UNEXPECTED_TAN and turn.find("HKTAN") is not None:
+    if exchange.visit.fault is Fault.UNEXPECTED_TAN and exchange.find("HKTAN") is not None:
         return True
-    is_waived = turn.dialogue.has_fresh_sca and Mode.OLD_BOOKINGS_ASK not in turn.modes
+    is_waived = exchange.dialogue.has_fresh_sca and Mode.OLD_BOOKINGS_ASK not in exchange.modes
     if is_waived or not customers.demands_sca(customer.login):
         return False
-    if order.read(_DATES[order.code] + 3) in turn.dialogue.cursors:
+    if order.read(_DATES[order.code] + 3) in exchange.dialogue.cursors:
         return False
     since = order.read_day(_DATES[order.code])
-    return since is None or since < turn.today - timedelta(days=SHORT_DAYS)
+    return since is None or since < exchange.today - timedelta(days=SHORT_DAYS)
 
 
 def show_bookings(
-    turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, page_rows: int
+    exchange: MessageExchange, customers: Customers, customer: Customer, order: Segment, page_rows: int
 ) -> None:
     """One page, and where the next one begins. `order.number` is that of the segment to answer."""
-    product = find_product(turn, customer, order)
+    product = find_product(exchange, customer, order)
     first = _DATES[order.code]
     since, until, touchdown = order.read_day(first), order.read_day(first + 1), order.read(first + 3)
     if product is None:
         return
     is_kind = product.category.is_card if order.code == "DKKKU" else not product.category.is_depot
     if not is_kind or (since is not None and until is not None and since > until):
-        turn.reply(order, "9210")
+        exchange.reply(order, "9210")
         return
-    if not _is_served(turn, order, since):
+    if not _is_served(exchange, order, since):
         return
-    cursor = _find_rows(turn, customers, customer, order, product, (since, until, touchdown))
+    cursor = _find_rows(exchange, customers, customer, order, product, (since, until, touchdown))
     if cursor is None:
         return
     limit = order.read(first + 2)
     size = min(page_rows, int(limit)) if limit.isascii() and limit.isdigit() and int(limit) else page_rows
-    if turn.visit.fault is Fault.EMPTY_PAGE and not touchdown:
+    if exchange.visit.fault is Fault.EMPTY_PAGE and not touchdown:
         size = 0
     page, rest = cursor.rows[:size], cursor.rows[size:]
     if not cursor.rows:
-        turn.reply(order, "3010")
+        exchange.reply(order, "3010")
         return
     balances = _subtract(cursor.balances, (*rest, *cursor.later))
     if rest:
-        make_room(turn.dialogue.cursors)
+        make_room(exchange.dialogue.cursors)
         token = secrets.token_hex(8)
-        turn.dialogue.cursors[token] = replace(cursor, rows=rest, is_broken=False)
-        turn.reply(order, "3040", None, token)
+        exchange.dialogue.cursors[token] = replace(cursor, rows=rest, is_broken=False)
+        exchange.reply(order, "3040", None, token)
     else:
-        turn.reply(order, "0020")
-    shown = tuple(disturb_list(distort_rows(page, turn.visit.plan), turn.visit))
-    if Mode.PENDING_CUT in turn.modes:
+        exchange.reply(order, "0020")
+    shown = tuple(disturb_list(distort_rows(page, exchange.visit.plan), exchange.visit))
+    if Mode.PENDING_CUT in exchange.modes:
         shown = tuple(row for row in shown if not row.is_pending)
-        turn.reply(order, "3040", "Es liegen zu viele vorgemerkte Umsätze vor.")
-        turn.reply(order, "3040", "Eine Bereitstellung ist technisch nicht möglich.")
-    day = min(until or turn.today, turn.today)
-    answer = _write_page(turn, order, product, shown, (_subtract(balances, page), balances), day)
-    turn.add(_break_page(answer) if cursor.is_broken else answer, order)
+        exchange.reply(order, "3040", "Es liegen zu viele vorgemerkte Umsätze vor.")
+        exchange.reply(order, "3040", "Eine Bereitstellung ist technisch nicht möglich.")
+    day = min(until or exchange.today, exchange.today)
+    answer = _write_page(exchange, order, product, shown, (_subtract(balances, page), balances), day)
+    exchange.add(_break_page(answer) if cursor.is_broken else answer, order)
 
 
-def _is_served(turn: MessageExchange, order: Segment, since: date | None) -> bool:
-    if Mode.ONE_CAMT_VERSION in turn.modes and order.code == "HKCAZ" and len(order.read_group(2)) != 1:
-        turn.reply(order, "9010", "Camt-Nachrichtenformat ungültig.")
+def _is_served(exchange: MessageExchange, order: Segment, since: date | None) -> bool:
+    if Mode.ONE_CAMT_VERSION in exchange.modes and order.code == "HKCAZ" and len(order.read_group(2)) != 1:
+        exchange.reply(order, "9010", "Camt-Nachrichtenformat ungültig.")
         return False
-    oldest = turn.today - timedelta(days=SHORT_DAYS)
-    if Mode.RECENT_ONLY in turn.modes and since is not None and since < oldest:
-        turn.reply(order, "9210", "Wert widerspricht Bankvorgaben.")
+    oldest = exchange.today - timedelta(days=SHORT_DAYS)
+    if Mode.RECENT_ONLY in exchange.modes and since is not None and since < oldest:
+        exchange.reply(order, "9210", "Wert widerspricht Bankvorgaben.")
         return False
     return True
 
 
 def _find_rows(
-    turn: MessageExchange,
+    exchange: MessageExchange,
     customers: Customers,
     customer: Customer,
     order: Segment,
@@ -112,17 +112,17 @@ def _find_rows(
     """What is to be shown from here on. A list goes on as it was when it began."""
     since, until, touchdown = bounds
     if touchdown:
-        cursor = turn.dialogue.cursors.get(touchdown)
+        cursor = exchange.dialogue.cursors.get(touchdown)
         if cursor is None or cursor.order != f"{order.code} {product.key}":
-            turn.reply(order, "9210", "Auftrag abgelehnt - Der Aufsetzpunkt ist unbekannt.")
+            exchange.reply(order, "9210", "Auftrag abgelehnt - Der Aufsetzpunkt ist unbekannt.")
             return None
         return cursor
     if since is not None:
-        since = find_first_day(since, turn.visit)
-    fetched = customers.fetch(customer, product, since, turn.today)
+        since = find_first_day(since, exchange.visit)
+    fetched = customers.fetch(customer, product, since, exchange.today)
     rows = fetched.transactions.get(product.key)
     if rows is None:
-        turn.reply(order, "9210", "Auftrag abgelehnt - Die Umsätze sind zurzeit nicht verfügbar.")
+        exchange.reply(order, "9210", "Auftrag abgelehnt - Die Umsätze sind zurzeit nicht verfügbar.")
         return None
     sound = [row for row in rows if row.is_pending or (row.amount.is_finite() and find_day(row) is not None)]
     last = until or date.max
@@ -141,7 +141,7 @@ def _subtract(balances: Mapping[str, Decimal], rows: Iterable[Transaction]) -> d
 
 
 def _write_page(
-    turn: MessageExchange,
+    exchange: MessageExchange,
     order: Segment,
     product: Product,
     page: tuple[Transaction, ...],
@@ -164,7 +164,7 @@ def _write_page(
         return make_segment("HIKAZ", order.version, booked, interim)
     format_name = next((name for name in order.read_group(2) if name in CAMT_052), CAMT_052[0])
     version = format_name[-2:]
-    if Mode.CAMT_IN_PARTS in turn.modes:
+    if Mode.CAMT_IN_PARTS in exchange.modes:
         reports = [write_camt_parts(pocket, rows, begin, version) for pocket, rows, begin, _ in pieces]
         booked_parts, pending_parts = ([part for report in reports for part in report[place]] for place in (0, 1))
         account = name_account_internationally(product)
@@ -192,22 +192,22 @@ def _break_page(page: Segment) -> Segment:
     return replace(page, elements=(*page.elements[:place], tuple(group), *page.elements[place + 1 :]))
 
 
-def show_holdings(turn: MessageExchange, customers: Customers, customer: Customer, order: Segment) -> None:
-    product = find_product(turn, customer, order)
+def show_holdings(exchange: MessageExchange, customers: Customers, customer: Customer, order: Segment) -> None:
+    product = find_product(exchange, customer, order)
     if product is None:
         return
     if not product.category.is_depot:
-        turn.reply(order, "9210", "Auftrag abgelehnt - Das Konto ist kein Depot.")
+        exchange.reply(order, "9210", "Auftrag abgelehnt - Das Konto ist kein Depot.")
         return
-    positions = customers.fetch(customer, product, None, turn.today).positions.get(product.key)
+    positions = customers.fetch(customer, product, None, exchange.today).positions.get(product.key)
     if positions is None:
-        turn.reply(order, "9210", "Auftrag abgelehnt - Die Aufstellung ist zurzeit nicht verfügbar.")
+        exchange.reply(order, "9210", "Auftrag abgelehnt - Die Aufstellung ist zurzeit nicht verfügbar.")
         return
-    turn.reply(order, "0020")
-    statement = write_mt535(product, positions, day=turn.today)
-    if Mode.DEPOT_BY_WKN in turn.modes:
+    exchange.reply(order, "0020")
+    statement = write_mt535(product, positions, day=exchange.today)
+    if Mode.DEPOT_BY_WKN in exchange.modes:
         statement = _name_by_wkn(statement)
-    turn.add(make_segment("HIWPD", order.version, statement), order)
+    exchange.add(make_segment("HIWPD", order.version, statement), order)
 
 
 def _name_by_wkn(statement: bytes) -> bytes:

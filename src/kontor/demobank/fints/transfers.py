@@ -31,59 +31,59 @@ INSTANT = frozenset(("HKIPZ", "HKIPM"))
 ACCOUNT_CURRENCY, NO_BIC = b"</Id><Ccy>EUR</Ccy></DbtrAcct>", b"<DbtrAgt><FinInstnId><Othr>"
 
 
-def transfer(turn: MessageExchange, customers: Customers, customer: Customer, order: Segment) -> None:
-    tan_request = challenges.find_first_step(turn)
+def transfer(exchange: MessageExchange, customers: Customers, customer: Customer, order: Segment) -> None:
+    tan_request = challenges.find_first_step(exchange)
     try:
-        document, job = _read_job(customer, order, turn.today)
+        document, job = _read_job(customer, order, exchange.today)
     except TransferError as error:
-        turn.reply(order, "9210", str(error))
+        exchange.reply(order, "9210", str(error))
         return
     if tan_request is None:
-        turn.abort(order, "9075")
+        exchange.abort(order, "9075")
         return
-    if _refuse_by_mode(turn, order, tan_request):
+    if _refuse_by_mode(exchange, order, tan_request):
         return
-    approval, asked = turn.find("HKVPA"), turn.find("HKVPP")
+    approval, asked = exchange.find("HKVPA"), exchange.find("HKVPP")
     digest = sha256(_read_document(order)).hexdigest()
     if approval is not None:
-        known = turn.dialogue.checks.pop(approval.read_binary(1), None)
+        known = exchange.dialogue.checks.pop(approval.read_binary(1), None)
         if known is None or known.digest != digest:
-            turn.reply(approval, "9210", "Auftrag abgelehnt - Die VOP-ID gehört nicht zu diesem Auftrag.")
+            exchange.reply(approval, "9210", "Auftrag abgelehnt - Die VOP-ID gehört nicht zu diesem Auftrag.")
             return
-        turn.reply(approval, "0020", "Ausführungsbestätigung nach Namensabgleich erhalten.")
+        exchange.reply(approval, "0020", "Ausführungsbestätigung nach Namensabgleich erhalten.")
         job = replace(job, is_payee_accepted=True)
     if (
         job.standing is not None
         and job.standing.action is StandingAction.CREATE
-        and job.standing.schedule.first <= (turn.today)
+        and job.standing.schedule.first <= (exchange.today)
     ):
-        turn.reply(order, "9210", "Auftrag abgelehnt - Die erste Ausführung liegt nicht in der Zukunft.")
+        exchange.reply(order, "9210", "Auftrag abgelehnt - Die erste Ausführung liegt nicht in der Zukunft.")
         return
-    if customers.is_known_payment(customer.login, job.payment_id, turn.today):
-        turn.reply(order, "9210", "Auftrag abgelehnt - Die Nachricht wurde bereits eingereicht.")
+    if customers.is_known_payment(customer.login, job.payment_id, exchange.today):
+        exchange.reply(order, "9210", "Auftrag abgelehnt - Die Nachricht wurde bereits eingereicht.")
         return
     check = PayeeCheck(document, job, digest, tan_request)
-    if asked is not None and (job.is_bulk or turn.modes & payee_checks.LATER):
-        payee_checks.postpone(turn, asked, check)
+    if asked is not None and (job.is_bulk or exchange.modes & payee_checks.LATER):
+        payee_checks.postpone(exchange, asked, check)
         return
-    _go_on(turn, customers, customer, order, check)
+    _go_on(exchange, customers, customer, order, check)
 
 
-def _refuse_by_mode(turn: MessageExchange, order: Segment, tan_request: Segment) -> bool:
+def _refuse_by_mode(exchange: MessageExchange, order: Segment, tan_request: Segment) -> bool:
     """What strict banks refuse, and others take."""
-    approval = turn.find("HKVPA")
-    if Mode.SUM_REQUIRED in turn.modes and order.code in BULK and not order.read(2):
-        turn.reply(order, "9010", "Summenfeld nicht vorhanden.")
-    elif Mode.APPROVAL_FIRST in turn.modes and approval is not None and approval.number > order.number:
-        turn.reply(order, "9210", "Auftrag abgelehnt - Die Reihenfolge der Segmente ist nicht erlaubt.")
+    approval = exchange.find("HKVPA")
+    if Mode.SUM_REQUIRED in exchange.modes and order.code in BULK and not order.read(2):
+        exchange.reply(order, "9010", "Summenfeld nicht vorhanden.")
+    elif Mode.APPROVAL_FIRST in exchange.modes and approval is not None and approval.number > order.number:
+        exchange.reply(order, "9210", "Auftrag abgelehnt - Die Reihenfolge der Segmente ist nicht erlaubt.")
     elif order.code in DEBITS:
         return False  # what follows is about payees and pain.001
-    elif Mode.STRICT_DOCUMENT in turn.modes and approval is None and turn.find("HKVPP") is None:
-        turn.reply(None, "9076", "Namensabgleich erforderlich.")
-        turn.reply(tan_request, "9210", "Keine Daten zur übermittelten Auftragsreferenz vorhanden.")
-    elif Mode.STRICT_DOCUMENT in turn.modes and not _is_strictly_right(_read_document(order)):
-        turn.reply(order, "9210", "SEPA-Nachricht ungültig/fehlerhaft.")
-        challenges.add_no_challenge(turn, tan_request)
+    elif Mode.STRICT_DOCUMENT in exchange.modes and approval is None and exchange.find("HKVPP") is None:
+        exchange.reply(None, "9076", "Namensabgleich erforderlich.")
+        exchange.reply(tan_request, "9210", "Keine Daten zur übermittelten Auftragsreferenz vorhanden.")
+    elif Mode.STRICT_DOCUMENT in exchange.modes and not _is_strictly_right(_read_document(order)):
+        exchange.reply(order, "9210", "SEPA-Nachricht ungültig/fehlerhaft.")
+        challenges.add_no_challenge(exchange, tan_request)
     else:
         return False
     return True
@@ -135,33 +135,35 @@ def _check_day(day: date | None, today: date) -> None:
         raise TransferError(f"Der Termin muss {shortest} bis {longest} Tage in der Zukunft liegen.")
 
 
-def _go_on(turn: MessageExchange, customers: Customers, customer: Customer, order: Segment, check: PayeeCheck) -> None:
+def _go_on(
+    exchange: MessageExchange, customers: Customers, customer: Customer, order: Segment, check: PayeeCheck
+) -> None:
     """Check the order and its payees, then challenge the customer."""
-    step = customers.begin_payment(customer.login, check.job, turn.today)
-    asked = turn.find("HKVPP")
+    step = customers.begin_payment(customer.login, check.job, exchange.today)
+    asked = exchange.find("HKVPP")
     match step:
         case NeedMethod():
             matches = tuple(PayeeResult(PayeeMatch.MATCH) for _ in check.job.orders)
-            if asked is not None and Mode.MATCH_HELD in turn.modes:
-                turn.reply(asked, "0025")
-                payee_checks.hold(turn, order, asked, check, matches)
+            if asked is not None and Mode.MATCH_HELD in exchange.modes:
+                exchange.reply(asked, "0025")
+                payee_checks.hold(exchange, order, asked, check, matches)
                 return
-            if asked is not None and Mode.APPROVAL_WAIVED in turn.modes:
-                payee_checks.waive_approval(turn, asked)
-                challenges.waive(turn, check.tan_request)
-                challenges.execute_without_tan(turn, customers, order, step)
-                if not turn.has_errors:
-                    turn.reply(order, "0900")
+            if asked is not None and Mode.APPROVAL_WAIVED in exchange.modes:
+                payee_checks.waive_approval(exchange, asked)
+                challenges.waive(exchange, check.tan_request)
+                challenges.execute_without_tan(exchange, customers, order, step)
+                if not exchange.has_errors:
+                    exchange.reply(order, "0900")
                 return
             if asked is not None:
-                turn.reply(asked, "0020")
-                turn.reply(asked, "0025")
-                payee_checks.show_results(turn, asked, check, matches)
-            challenges.challenge(turn, customers, check.tan_request, step)
+                exchange.reply(asked, "0020")
+                exchange.reply(asked, "0025")
+                payee_checks.show_results(exchange, asked, check, matches)
+            challenges.challenge(exchange, customers, check.tan_request, step)
         case NeedPayeeDecision(results):
             if asked is None:
-                turn.reply(order, "9076")
+                exchange.reply(order, "9076")
                 return
-            payee_checks.hold(turn, order, asked, check, results)
+            payee_checks.hold(exchange, order, asked, check, results)
         case _:
-            payee_checks.refuse(turn, order, step)
+            payee_checks.refuse(exchange, order, step)

@@ -54,7 +54,7 @@ class Books:
         return [(order.amount, order.iban) for scheduled in found for order in scheduled.collection.orders]
 
     def list_standing_actions(self) -> list[str]:
-        return [str(note.action) for note in self.bank.memory.list_standing_order_actions(self._owner)]
+        return [str(action.kind) for action in self.bank.memory.list_standing_order_actions(self._owner)]
 
     def list_paid(self) -> list[tuple[Decimal, str | None]]:
         """What was paid from the first account, and to whom."""

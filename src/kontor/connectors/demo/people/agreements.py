@@ -107,102 +107,102 @@ def fix_agreement(life: Life, term: Term) -> FixedAgreement:
     )
 
 
-def find_edition(deal: FixedAgreement, month: int) -> int:
+def find_edition(fixed: FixedAgreement, month: int) -> int:
     """How often the partner has changed its bank, mandate or name by then."""
-    renewal = deal.agreement.renewal
-    return (month - deal.life.cycle_start) // renewal.every if renewal else 0
+    renewal = fixed.agreement.renewal
+    return (month - fixed.life.cycle_start) // renewal.every if renewal else 0
 
 
-def find_parties(deal: FixedAgreement, month: int) -> tuple[Partner, str]:
+def find_parties(fixed: FixedAgreement, month: int) -> tuple[Partner, str]:
     """The partner and the mandate as they are in that month."""
-    renewal = deal.agreement.renewal
+    renewal = fixed.agreement.renewal
     if renewal is None:
-        return deal.partner, deal.mandate
-    edition = find_edition(deal, month)
-    mandate = deal.mandate
+        return fixed.partner, fixed.mandate
+    edition = find_edition(fixed, month)
+    mandate = fixed.mandate
     if "mandate" in renewal.what:
-        mandate = draw_mandate(deal.life.login, deal.agreement.key, deal.term.cycle, edition)
-    return renew_partner(deal.partner, edition, renewal.what), mandate
+        mandate = draw_mandate(fixed.life.login, fixed.agreement.key, fixed.term.cycle, edition)
+    return renew_partner(fixed.partner, edition, renewal.what), mandate
 
 
-def is_first_debit(deal: FixedAgreement, month: int, day: date) -> bool:
+def is_first_debit(fixed: FixedAgreement, month: int, day: date) -> bool:
     """Whether this is the first debit under its mandate."""
-    if deal.first_due == (month, day):
+    if fixed.first_due == (month, day):
         return True
-    renewal = deal.agreement.renewal
+    renewal = fixed.agreement.renewal
     if renewal is None or "mandate" not in renewal.what:
         return False
-    return find_edition(deal, month) != find_edition(deal, month - MONTHS[deal.agreement.period])
+    return find_edition(fixed, month) != find_edition(fixed, month - MONTHS[fixed.agreement.period])
 
 
 class PurposeWords(dict[str, object]):
     """The words a purpose may use, each made when it is asked for: `PLACEHOLDERS` has them all."""
 
-    def __init__(self, deal: FixedAgreement, month: int, day: date) -> None:
+    def __init__(self, fixed: FixedAgreement, month: int, day: date) -> None:
         super().__init__()
-        self.deal, self.month, self.day = deal, month, day
+        self.fixed, self.month, self.day = fixed, month, day
 
     def __missing__(self, name: str) -> object:
-        return PLACEHOLDERS[name](self.deal, self.month, self.day)
+        return PLACEHOLDERS[name](self.fixed, self.month, self.day)
 
 
-def _find_last_covered_day(deal: FixedAgreement, month: int) -> date:
-    return find_day(month + MONTHS.get(deal.agreement.period, 1), 1) - timedelta(days=1)
+def _find_last_covered_day(fixed: FixedAgreement, month: int) -> date:
+    return find_day(month + MONTHS.get(fixed.agreement.period, 1), 1) - timedelta(days=1)
 
 
 PLACEHOLDERS: dict[str, Callable[[FixedAgreement, int, date], object]] = {
-    "contract": lambda deal, month, day: deal.contract_number,
-    "customer": lambda deal, month, day: deal.customer_number,
-    "invoice": lambda deal, month, day: draw_digits(8, "invoice", deal.life.login, deal.term.id, day),
-    "MM": lambda deal, month, day: f"{month % 12 + 1:02d}",
-    "YYYY": lambda deal, month, day: month // 12,
-    "YY": lambda deal, month, day: f"{month // 12 % 100:02d}",
-    "last_year": lambda deal, month, day: month // 12 - 1,
-    "month": lambda deal, month, day: MONTH_NAMES[month % 12],
-    "last_month": lambda deal, month, day: MONTH_NAMES[(month - 1) % 12],
-    "quarter": lambda deal, month, day: month % 12 // 3 + 1,
-    "last_quarter": lambda deal, month, day: (month % 12 // 3 - 1) % 4 + 1,
-    "begin": lambda deal, month, day: f"{find_day(month, 1):%d.%m.%Y}",
-    "end": lambda deal, month, day: f"{_find_last_covered_day(deal, month):%d.%m.%Y}",
-    "day": lambda deal, month, day: f"{day:%d.%m.%Y}",
-    "name": lambda deal, month, day: deal.life.name,
-    "surname": lambda deal, month, day: deal.life.surname,
-    "spouse": lambda deal, month, day: deal.life.given_names[1],
-    "child": lambda deal, month, day: deal.life.children[deal.term.cycle % 4],
-    "street": lambda deal, month, day: deal.life.find_address(month).street,
-    "city": lambda deal, month, day: deal.life.find_place(month).city,
-    "plate": lambda deal, month, day: deal.life.plates[0],
-    "second_plate": lambda deal, month, day: deal.life.plates[1],
-    "brand": lambda deal, month, day: deal.partner.brand,
+    "contract": lambda fixed, month, day: fixed.contract_number,
+    "customer": lambda fixed, month, day: fixed.customer_number,
+    "invoice": lambda fixed, month, day: draw_digits(8, "invoice", fixed.life.login, fixed.term.id, day),
+    "MM": lambda fixed, month, day: f"{month % 12 + 1:02d}",
+    "YYYY": lambda fixed, month, day: month // 12,
+    "YY": lambda fixed, month, day: f"{month // 12 % 100:02d}",
+    "last_year": lambda fixed, month, day: month // 12 - 1,
+    "month": lambda fixed, month, day: MONTH_NAMES[month % 12],
+    "last_month": lambda fixed, month, day: MONTH_NAMES[(month - 1) % 12],
+    "quarter": lambda fixed, month, day: month % 12 // 3 + 1,
+    "last_quarter": lambda fixed, month, day: (month % 12 // 3 - 1) % 4 + 1,
+    "begin": lambda fixed, month, day: f"{find_day(month, 1):%d.%m.%Y}",
+    "end": lambda fixed, month, day: f"{_find_last_covered_day(fixed, month):%d.%m.%Y}",
+    "day": lambda fixed, month, day: f"{day:%d.%m.%Y}",
+    "name": lambda fixed, month, day: fixed.life.name,
+    "surname": lambda fixed, month, day: fixed.life.surname,
+    "spouse": lambda fixed, month, day: fixed.life.given_names[1],
+    "child": lambda fixed, month, day: fixed.life.children[fixed.term.cycle % 4],
+    "street": lambda fixed, month, day: fixed.life.find_address(month).street,
+    "city": lambda fixed, month, day: fixed.life.find_place(month).city,
+    "plate": lambda fixed, month, day: fixed.life.plates[0],
+    "second_plate": lambda fixed, month, day: fixed.life.plates[1],
+    "brand": lambda fixed, month, day: fixed.partner.brand,
 }
 
 
-def fill_purpose(deal: FixedAgreement, template: str, month: int, day: date) -> str:
-    return template.format_map(PurposeWords(deal, month, day)) if "{" in template else template
+def fill_purpose(fixed: FixedAgreement, template: str, month: int, day: date) -> str:
+    return template.format_map(PurposeWords(fixed, month, day)) if "{" in template else template
 
 
-def write_reference(deal: FixedAgreement, mandate: str, day: date, kind: str) -> str:
-    form = deal.reference_form
+def write_reference(fixed: FixedAgreement, mandate: str, day: date, kind: str) -> str:
+    form = fixed.reference_form
     if "{" not in form:
         return form
-    number = draw_digits(10, "reference", deal.life.login, deal.term.id, day, kind)
+    number = draw_digits(10, "reference", fixed.life.login, fixed.term.id, day, kind)
     return form.format(digits=number, mandate=mandate, number=number[:6])
 
 
-def draft_payment(deal: FixedAgreement, month: int, day: date, cents: int, template: str, kind: str = "") -> Draft:
-    """A booking of the deal. `kind` tells extra payments from the regular one, which has none."""
-    life, agreement = deal.life, deal.agreement
-    partner, mandate = find_parties(deal, month)
+def draft_payment(fixed: FixedAgreement, month: int, day: date, cents: int, template: str, kind: str = "") -> Draft:
+    """A booking of the agreement. `kind` tells extra payments from the regular one, which has none."""
+    life, agreement = fixed.life, fixed.agreement
+    partner, mandate = find_parties(fixed, month)
     is_debit = agreement.method in DEBITS
     of_bank = agreement.method in OF_THE_BANK
-    is_first = is_debit and not kind and is_first_debit(deal, month, day)
+    is_first = is_debit and not kind and is_first_debit(fixed, month, day)
     return Draft(
-        key=f"{agreement.key}/{deal.term.cycle}/{month}/{day}/{kind}",
+        key=f"{agreement.key}/{fixed.term.cycle}/{month}/{day}/{kind}",
         account=agreement.account,
         day=day,
         cents=cents,
         method="first_debit" if is_first else agreement.method,
-        purpose=fill_purpose(deal, template, month, day),
+        purpose=fill_purpose(fixed, template, month, day),
         category=agreement.category,
         partner=DEMO_BANK if of_bank else partner.brand,
         name=None if of_bank else partner.legal,
@@ -211,9 +211,9 @@ def draft_payment(deal: FixedAgreement, month: int, day: date, cents: int, templ
         ultimate=agreement.ultimate.format(spouse=life.given_names[1]) if agreement.ultimate else None,
         creditor_id=partner.creditor_id if is_debit else None,
         mandate=mandate if is_debit else None,
-        reference=None if of_bank else write_reference(deal, mandate, day, kind),
+        reference=None if of_bank else write_reference(fixed, mandate, day, kind),
         insurance_type=agreement.insurance,
-        contract=deal.contract,
+        contract=fixed.contract,
         is_regular=agreement.contract and not kind,
         freelancer=agreement.freelancer,
     )
@@ -224,8 +224,8 @@ def _reverse(payment: Draft, method: str) -> Draft:
     return replace(payment, method=method, creditor_id=None, mandate=None, is_regular=False)
 
 
-def draft_bonus(deal: FixedAgreement, bonus: Bonus, month: int, day: date, cents: int) -> Draft:
-    return draft_payment(deal, month, day, round(cents * bonus.share), bonus.purpose, "bonus")
+def draft_bonus(fixed: FixedAgreement, bonus: Bonus, month: int, day: date, cents: int) -> Draft:
+    return draft_payment(fixed, month, day, round(cents * bonus.share), bonus.purpose, "bonus")
 
 
 def refund(payment: Draft) -> Draft:
@@ -245,18 +245,18 @@ def draft_double(payment: Draft) -> list[Draft]:
     return [double, back]
 
 
-def draft_settlement(deal: FixedAgreement, plan: Settlement, month: int, cents: int) -> Draft:
+def draft_settlement(fixed: FixedAgreement, plan: Settlement, month: int, cents: int) -> Draft:
     """The yearly bill: paid on top, or paid back."""
-    share = plan.low + (plan.high - plan.low) * draw_share("settlement", deal.life.login, deal.term.id, month)
+    share = plan.low + (plan.high - plan.low) * draw_share("settlement", fixed.life.login, fixed.term.id, month)
     day = move_to_banking_day(find_day(month, plan.day), 1)
     amount = round(abs(cents) * share * 100 / 97)
-    payment = draft_payment(deal, month, day, -amount, plan.purpose, "settlement")
+    payment = draft_payment(fixed, month, day, -amount, plan.purpose, "settlement")
     if amount >= 0:
         return payment
     return refund(payment)
 
 
-def draft_return(deal: FixedAgreement, payment: Draft, month: int) -> list[Draft]:
+def draft_return(fixed: FixedAgreement, payment: Draft, month: int) -> list[Draft]:
     """A debit that bounced: money back, the bank's charge, and the partner's second attempt with its own charge."""
     day = add_banking_days(payment.day, 2)
     returned = _reverse(payment, "returned")
@@ -307,27 +307,27 @@ def draft_own_transfer(life: Life, payment: Draft, target: str) -> list[Draft]:
     return [payment, draft_counter_booking(life, payment, target)]
 
 
-def draft_month(deal: FixedAgreement, month: int, day: date) -> Iterator[Draft]:
+def draft_month(fixed: FixedAgreement, month: int, day: date) -> Iterator[Draft]:
     """All bookings that a payment due in that month brings."""
-    life, agreement, term = deal.life, deal.agreement, deal.term
+    life, agreement, term = fixed.life, fixed.agreement, fixed.term
     cents = compute_cents(life, term, month)
     signed = cents if agreement.method in INCOMING else -cents
-    payment = draft_payment(deal, month, day, signed, deal.purpose)
+    payment = draft_payment(fixed, month, day, signed, fixed.purpose)
     if agreement.to:
         yield from draft_own_transfer(life, payment, agreement.to)
     else:
         yield payment
     if agreement.returned and draw_share("returned", life.login, term.id, month) < agreement.returned:
-        yield from draft_return(deal, payment, month)
+        yield from draft_return(fixed, payment, month)
     if slips(life, term, month, agreement.doubled_every):
         yield from draft_double(payment)
     if agreement.bonus and month % 12 + 1 == agreement.bonus.month:
-        yield draft_bonus(deal, agreement.bonus, month, day, cents)
+        yield draft_bonus(fixed, agreement.bonus, month, day, cents)
     if agreement.settlement and month % 12 + 1 == agreement.settlement.month and term.covers(month - 6):
-        yield draft_settlement(deal, agreement.settlement, month, cents)
+        yield draft_settlement(fixed, agreement.settlement, month, cents)
 
 
-def draft_term(deal: FixedAgreement, first: int, last: int) -> list[Draft]:
+def draft_term(fixed: FixedAgreement, first: int, last: int) -> list[Draft]:
     """The term's bookings for payments due in the months from `first` to `last`."""
-    due = list_payments(deal.life, deal.term, first, last)
-    return [draft for number, day in due for draft in draft_month(deal, number, day)]
+    due = list_payments(fixed.life, fixed.term, first, last)
+    return [draft for number, day in due for draft in draft_month(fixed, number, day)]

@@ -26,10 +26,10 @@ from kontor.connectors.demo.people.streams import draw_share
 
 @dataclass(slots=True)
 class Ledger:
-    """Drafts by account and month of booking, and the deals they come from with their own drafts."""
+    """Drafts by account and month of booking, and the agreements they come from with their own drafts."""
 
     months: dict[tuple[str, int], list[Draft]]
-    deals: list[tuple[FixedAgreement, list[Draft]]]
+    agreements: list[tuple[FixedAgreement, list[Draft]]]
 
     def list_account(self, account: str, first: int, last: int) -> list[Draft]:
         return [draft for month in range(first, last + 1) for draft in self.months.get((account, month), ())]
@@ -72,9 +72,9 @@ def open_ledger(life: Life, first: int, last: int) -> Ledger:
     ledger = Ledger(defaultdict(list), [])
     for agreement in life.persona.agreements:
         for term in life.list_terms(agreement, first - 1, last + 1):
-            deal = fix_agreement(life, term)
-            drafts = draft_term(deal, first - 1, last + 1)
-            ledger.deals.append((deal, drafts))
+            fixed = fix_agreement(life, term)
+            drafts = draft_term(fixed, first - 1, last + 1)
+            ledger.agreements.append((fixed, drafts))
             ledger.enter(drafts)
     for month in range(first - (1 if life.card_account is None else 2), last + 1):
         ledger.enter(draft_purchases(life, month))

@@ -185,8 +185,8 @@ def tell_life_events(life: Life, ledger: Ledger, first: int, today: date) -> tup
     """Events inside the window that the bookings give reason for."""
     begin = find_first_day(first)
     events: set[tuple[date, str]] = set()
-    for deal, drafts in ledger.deals:
-        agreement, term = deal.agreement, deal.term
+    for fixed, drafts in ledger.agreements:
+        agreement, term = fixed.agreement, fixed.term
         days = [draft.day for draft in drafts if draft.account == agreement.account and draft.key.endswith("/")]
         if not days:
             continue
@@ -222,19 +222,19 @@ def tell_contracts(ledger: Ledger, accounts: tuple[Account, ...], today: date) -
                 found.setdefault(entry.truth.contract, []).append(_read_day(entry.transaction.booked_at))
     seen = announced | seen
     contracts = []
-    for deal, _ in ledger.deals:
-        if deal.contract is None or deal.contract not in seen:
+    for fixed, _ in ledger.agreements:
+        if fixed.contract is None or fixed.contract not in seen:
             continue
-        days, term = seen[deal.contract], deal.term
+        days, term = seen[fixed.contract], fixed.term
         is_over = term.end is not None and term.end <= number_month(today)
-        contract_numbers, customer_numbers = deal.shown_numbers
+        contract_numbers, customer_numbers = fixed.shown_numbers
         contracts.append(
             ContractTruth(
-                id=deal.contract,
-                partner=deal.life.name if deal.agreement.to else deal.partner.brand,
-                category=deal.agreement.category,
-                insurance_type=deal.agreement.insurance,
-                period=deal.agreement.period,
+                id=fixed.contract,
+                partner=fixed.life.name if fixed.agreement.to else fixed.partner.brand,
+                category=fixed.agreement.category,
+                insurance_type=fixed.agreement.insurance,
+                period=fixed.agreement.period,
                 first=min(days),
                 ended=max(days) if is_over else None,
                 contract_numbers=contract_numbers,

@@ -1,4 +1,5 @@
-"""Episodes: periods over which somebody is paid, or pays, one thing. Their ends are what events are made of."""
+"""The signals of a life: periods over which somebody is paid, or pays, one thing, and single bookings. Life events are
+their beginnings and ends."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from kontor.analysis.records import NO_PARTNER, Account, Record
 from kontor.domain.products import ProductCategory
 
 MONTH_DAYS = 31
-# A pause longer than this parts two episodes; a shorter one with the same partner does not.
+# A pause longer than this parts two periods; a shorter one with the same partner does not.
 MAX_PAUSE_DAYS = 100
 FRESH_DAYS = 45
 # So far weekends and holidays move a payment.
@@ -38,7 +39,7 @@ _BELIEVED_AT_ONCE = frozenset(
         Sign.MORTGAGE,
     }
 )
-# These are looked at one by one, not as episodes.
+# These are looked at one by one, not as periods.
 SINGLE = frozenset(
     {
         Sign.PAYOUT,
@@ -93,7 +94,7 @@ class LifeSignals:
     says how many bookings there are."""
 
     today: date
-    episodes: Mapping[Sign, Sequence[SignalPeriod]]
+    periods: Mapping[Sign, Sequence[SignalPeriod]]
     singles: Mapping[Sign, Sequence[Record]]
     data_from: Mapping[str, date]
     data_until: Mapping[str, date]
@@ -102,10 +103,10 @@ class LifeSignals:
     monthly_income: Decimal = Decimal(0)
     count: int = 0
 
-    def list_episodes(self, *signs: Sign) -> list[SignalPeriod]:
-        episodes = [episode for sign in signs for episode in self.episodes.get(sign, ())]
-        episodes.sort(key=lambda episode: (episode.first, episode.records[0].id))
-        return episodes
+    def list_periods(self, *signs: Sign) -> list[SignalPeriod]:
+        periods = [period for sign in signs for period in self.periods.get(sign, ())]
+        periods.sort(key=lambda period: (period.first, period.records[0].id))
+        return periods
 
     def list_singles(self, *signs: Sign) -> list[Record]:
         records = [record for sign in signs for record in self.singles.get(sign, ())]
@@ -133,7 +134,7 @@ def name_partner(record: Record) -> str:
 
 
 class _Builder:
-    """Makes episodes of one sign from groups of payments."""
+    """Makes periods of one sign from groups of payments."""
 
     def __init__(self, data_from: Mapping[str, date], data_until: Mapping[str, date]) -> None:
         self._data_from = data_from
@@ -160,7 +161,7 @@ class _Builder:
             if (later.day - earlier.day).days > pause:
                 pieces.append([])
             pieces[-1].append(later)
-        episodes = []
+        periods = []
         for place, piece in enumerate(pieces):
             if place < len(pieces) - 1:
                 is_over = True
@@ -169,35 +170,35 @@ class _Builder:
             else:
                 is_over = self._is_overdue(piece[-1], period_days)
             begins = place > 0 or self._has_beginning(piece[0], period_days)
-            episodes.append(SignalPeriod(sign, name_partner(piece[-1]), tuple(piece), is_over, begins))
-        return episodes
+            periods.append(SignalPeriod(sign, name_partner(piece[-1]), tuple(piece), is_over, begins))
+        return periods
 
-    def is_believed(self, episode: SignalPeriod) -> bool:
-        """Whether payments that are no contract make an episode."""
-        if episode.sign not in _BELIEVED_AT_ONCE:
+    def is_believed(self, period: SignalPeriod) -> bool:
+        """Whether payments that are no contract make a period."""
+        if period.sign not in _BELIEVED_AT_ONCE:
             return False
-        only = episode.records[0]
-        return len(episode.records) > 1 or (self._data_until[only.account] - only.day).days <= FRESH_DAYS
+        only = period.records[0]
+        return len(period.records) > 1 or (self._data_until[only.account] - only.day).days <= FRESH_DAYS
 
 
-def join_episodes(episodes: Iterable[SignalPeriod]) -> list[SignalPeriod]:
-    """Episodes with one partner that follow upon each other closely are one."""
+def join_periods(periods: Iterable[SignalPeriod]) -> list[SignalPeriod]:
+    """Periods with one partner that follow upon each other closely are one."""
     joined: list[SignalPeriod] = []
     latest: dict[str, int] = {}
-    for episode in sorted(episodes, key=lambda episode: (episode.first, episode.records[0].id)):
-        place = latest.get(episode.partner)
+    for period in sorted(periods, key=lambda period: (period.first, period.records[0].id)):
+        place = latest.get(period.partner)
         before = None if place is None else joined[place]
-        if place is not None and before is not None and _follows(before, episode):
-            records = tuple(sorted(before.records + episode.records, key=lambda record: (record.day, record.id)))
-            joined[place] = SignalPeriod(episode.sign, episode.partner, records, episode.is_over, before.has_beginning)
+        if place is not None and before is not None and _follows(before, period):
+            records = tuple(sorted(before.records + period.records, key=lambda record: (record.day, record.id)))
+            joined[place] = SignalPeriod(period.sign, period.partner, records, period.is_over, before.has_beginning)
         else:
-            latest[episode.partner] = len(joined)
-            joined.append(episode)
+            latest[period.partner] = len(joined)
+            joined.append(period)
     return joined
 
 
-def _follows(before: SignalPeriod, episode: SignalPeriod) -> bool:
-    pause = (episode.first - before.last).days
+def _follows(before: SignalPeriod, period: SignalPeriod) -> bool:
+    pause = (period.first - before.last).days
     return 0 < pause <= MAX_PAUSE_DAYS
 
 
@@ -245,7 +246,7 @@ def _read_record(record: Record, reading: _Reading) -> None:
         reading.income_months.add(number_month(record.day))
 
 
-def read_course(
+def read_life_signals(
     records: Sequence[Record], contracts: Sequence[Contract], accounts: Sequence[Account], today: date
 ) -> LifeSignals:
     """All that the bookings up to today say about a life."""
@@ -267,20 +268,20 @@ def read_course(
             grouped.setdefault(sign, {}).setdefault(key, []).append(record)
     by_id = {f"C {contract.id}": contract for contract in telling}
     builder = _Builder(reading.data_from, data_until)
-    episodes = {}
+    periods = {}
     for sign, groups in grouped.items():
         found: list[SignalPeriod] = []
         for key, members in groups.items():
             contract = by_id.get(key)
-            for episode in builder.build(sign, members, contract):
-                if contract is not None or builder.is_believed(episode):
-                    found.append(episode)
+            for period in builder.build(sign, members, contract):
+                if contract is not None or builder.is_believed(period):
+                    found.append(period)
                 else:
-                    singles.setdefault(sign, []).extend(episode.records)
-        episodes[sign] = join_episodes(found)
+                    singles.setdefault(sign, []).extend(period.records)
+        periods[sign] = join_periods(found)
     return LifeSignals(
         today=today,
-        episodes=episodes,
+        periods=periods,
         singles=singles,
         data_from=reading.data_from,
         data_until=data_until,
