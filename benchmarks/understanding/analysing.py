@@ -5,9 +5,11 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from uuid import UUID
+
+from msgspec import structs
 
 from benchmarks.environment import BenchmarkEnvironment
 from benchmarks.fetching import find_growth
@@ -69,7 +71,7 @@ def make_facts(person: Person, today: date) -> Facts:
                 truth.category, truth.insurance_type, truth.partner or "UNKNOWN", truth.freelancer_category, 1, 1, 1, 1
             )
             record = make_record(str(UUID(int=number)), account.key, entry.transaction, tags)
-            records.append(replace(record, is_pending=entry.transaction.is_pending))
+            records.append(structs.replace(record, is_pending=entry.transaction.is_pending))
     records.sort(key=lambda record: (record.day, record.id))
     accounts = [
         Account(

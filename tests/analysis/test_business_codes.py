@@ -1,10 +1,10 @@
 """The three digits of a GV code, also where a source has it between others, decide as they do alone."""
 
-from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
 import pytest
+from msgspec import structs
 
 from kontor.analysis.contracts.payments import Method, find_method
 from kontor.analysis.debit_returns import find_scheme, list_debits
@@ -23,7 +23,7 @@ WRITTEN = ["{}", " {} ", "NTRF+{}", "NTRF+{}+9310", "NTRF+{}+931", "+{}+", "{}+0
 
 
 def write(code, **facts):
-    return [replace(DEBIT, gv_code=form.format(code), **facts) for form in WRITTEN]
+    return [structs.replace(DEBIT, gv_code=form.format(code), **facts) for form in WRITTEN]
 
 
 @pytest.mark.parametrize("code", ["059", "159", "181", "184"])
@@ -37,7 +37,7 @@ def test_a_returned_debit_is_known_by_its_code_however_the_code_is_written(code)
 
 def test_a_code_that_occurs_in_a_longer_number_is_none():
     for text in ("1810", "NTRF+1059+1", "9184", "NTRF", ""):
-        record = replace(DEBIT, gv_code=text)
+        record = structs.replace(DEBIT, gv_code=text)
         assert (record.business_code, is_returned(record)) == ("", False)
 
 
@@ -47,7 +47,7 @@ def test_the_scheme_of_a_debit_and_its_return_are_known_by_codes_in_every_form()
     for code in ("116", "109"):
         for record in write(code):
             assert find_scheme(record) is None, record.gv_code
-    debit = replace(DEBIT, gv_code="105")
+    debit = structs.replace(DEBIT, gv_code="105")
     for record in write("184", id="return", amount=Decimal("45.00"), purpose="Retoure", day=date(2026, 11, 5)):
         [shown] = list_debits([debit, record], TODAY)
         assert shown.returned_on == record.day, record.gv_code

@@ -1,10 +1,10 @@
 """Which bookings are direct debits, of which scheme, and which were given back."""
 
-from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
+from msgspec import structs
 
 from kontor.analysis.debit_returns import find_scheme, list_debits
 from kontor.analysis.records import Record
@@ -51,7 +51,7 @@ def test_a_debit_by_its_code_stays_one_where_its_text_names_the_fee_of_a_returne
 
 
 def test_money_that_comes_in_is_no_debit():
-    assert find_scheme(replace(record(), amount=Decimal("45.00"))) is None
+    assert find_scheme(structs.replace(record(), amount=Decimal("45.00"))) is None
 
 
 def test_a_debit_has_its_mandate_and_both_rights():
@@ -62,7 +62,7 @@ def test_a_debit_has_its_mandate_and_both_rights():
 
 def test_what_cannot_be_returned_any_more_is_left_out_and_the_latest_is_first():
     days = (1, 57, 395, 500)
-    records = [replace(record(), id=f"r{age}", day=TODAY - timedelta(days=age)) for age in days]
+    records = [structs.replace(record(), id=f"r{age}", day=TODAY - timedelta(days=age)) for age in days]
     assert [(debit.id, len(debit.rights)) for debit in list_debits(records, TODAY)] == [
         ("r1", 2),
         ("r57", 1),
@@ -72,11 +72,11 @@ def test_what_cannot_be_returned_any_more_is_left_out_and_the_latest_is_first():
 
 def give_back(**facts):
     text = {"gv_code": "", "booking_text": "RUECKLASTSCHRIFT"}
-    return replace(record(**text), id="back", amount=Decimal("45.00"), day=date(2026, 11, 9), **facts)
+    return structs.replace(record(**text), id="back", amount=Decimal("45.00"), day=date(2026, 11, 9), **facts)
 
 
 def test_a_debit_that_was_given_back_says_when_and_cannot_be_returned_again():
-    older = replace(record(), id="older", day=date(2026, 10, 2))
+    older = structs.replace(record(), id="older", day=date(2026, 10, 2))
     latest, before = list_debits([older, record(), give_back()], TODAY)
     assert (latest.id, latest.returned_on, latest.rights) == ("r", date(2026, 11, 9), ())
     assert (before.id, before.returned_on, len(before.rights)) == ("older", None, 2)
@@ -86,14 +86,14 @@ def test_a_debit_that_was_given_back_says_when_and_cannot_be_returned_again():
     "facts", [{"amount": Decimal("44.00")}, {"account": "other"}, {"purpose": "MREF+M-1 x"}, {"day": date(2026, 11, 1)}]
 )
 def test_money_that_does_not_fit_gives_nothing_back(facts):
-    [debit] = list_debits([record(), replace(give_back(), **facts)], TODAY)
+    [debit] = list_debits([record(), structs.replace(give_back(), **facts)], TODAY)
     assert debit.returned_on is None
 
 
 def give_back_bare(**facts):
     """A return without mandate and IBAN, by default without a name."""
     bare = {"gv_code": "159", "purpose": "", "counterparty_iban": "", "counterparty_name": ""}
-    return replace(give_back(), **(bare | facts))
+    return structs.replace(give_back(), **(bare | facts))
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def list_returned(*records):
     return [debit.id for debit in list_debits(records, TODAY) if debit.returned_on]
 
 
-OLDER = replace(record(), id="older", day=date(2026, 10, 2))
-OTHER = replace(record(counterparty_name="Strom", purpose="MREF+M-2"), id="other", day=date(2026, 11, 3))
+OLDER = structs.replace(record(), id="older", day=date(2026, 10, 2))
+OTHER = structs.replace(record(counterparty_name="Strom", purpose="MREF+M-2"), id="other", day=date(2026, 11, 3))
 
 
 def test_of_several_debits_of_the_amount_the_name_of_the_creditor_decides_and_without_it_none_is_returned():
@@ -125,7 +125,7 @@ def test_of_several_debits_of_the_amount_the_name_of_the_creditor_decides_and_wi
 
 
 def test_a_debit_that_is_named_by_its_mandate_is_taken_before_one_is_found_by_amount():
-    bare = replace(give_back_bare(), id="bare", day=date(2026, 11, 8))
+    bare = structs.replace(give_back_bare(), id="bare", day=date(2026, 11, 8))
     assert sorted(list_returned(record(), OTHER, bare, give_back())) == ["other", "r"]
 
 

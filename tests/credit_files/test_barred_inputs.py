@@ -10,6 +10,7 @@ from uuid import UUID, uuid5
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from kontor.analysis.barred_inputs import load_barred_inputs
 from kontor.analysis.contracts import find_contracts, list_known
@@ -89,8 +90,8 @@ def read_person(login):
     """With their bookings as the tagger reads them; identifiers of accounts as in the database."""
     person = read_demo_person(login, TODAY, Tags.TAGGER)
     names = {account.id: str(uuid5(PLACE, account.id)) for account in person.accounts}
-    accounts = [replace(account, id=names[account.id]) for account in person.accounts]
-    records = [replace(record, account=names[record.account]) for record in person.records]
+    accounts = [structs.replace(account, id=names[account.id]) for account in person.accounts]
+    records = [structs.replace(record, account=names[record.account]) for record in person.records]
     contracts = find_contracts(records, accounts, TODAY)
     known = list_known(contracts, (), {}, {record.id for record in records})
     known = [replace(known[0], settings=ContractSettings(is_contract=False)), *known[1:]]
@@ -137,12 +138,12 @@ def test_a_word_is_barred_in_every_form_that_unicode_has_for_it():
     umlauts = {"Einbürgerung", "Bündnis 90/Die Grünen"}
     texts = {text for name, purpose, _ in BARRED for text in (name, purpose)} | umlauts
     plain = Record("one", "main", TODAY, Decimal("-30.00"), "OTHER_SPENDING")
-    barred = [text for text in sorted(texts) if not load_barred_inputs().remove([replace(plain, purpose=text)])]
+    barred = [text for text in sorted(texts) if not load_barred_inputs().remove([structs.replace(plain, purpose=text)])]
     assert len(barred) > len(BARRED) / 2
     assert umlauts <= set(barred)
     for text in barred:
         for write in FORMS:
-            assert load_barred_inputs().remove([replace(plain, purpose=write(text))]) == [], write(text)
+            assert load_barred_inputs().remove([structs.replace(plain, purpose=write(text))]) == [], write(text)
 
 
 # Soft hyphen, zero-width space, (non-)joiner, word joiner, byte order mark, grapheme joiner, variation selector.
@@ -156,21 +157,23 @@ def test_a_word_is_barred_with_invisible_characters_between_its_letters_or_for_i
     for word in words:
         written = {word.replace(" ", sign), f"{word[:2]}{sign}{word[2:]}", sign.join(word), f"{sign}{word}{sign}"}
         for text in written:
-            assert load_barred_inputs().remove([replace(plain, purpose=f"Beitrag {text} 2026")]) == [], ascii(text)
+            assert load_barred_inputs().remove([structs.replace(plain, purpose=f"Beitrag {text} 2026")]) == [], ascii(
+                text
+            )
     for text in (f"Kirch{sign}ner GmbH", f"Ra{sign}dio", f"Beitrag{sign}2026"):
-        record = replace(plain, purpose=text)
+        record = structs.replace(plain, purpose=text)
         assert load_barred_inputs().remove([record]) == [record]
 
 
 def test_a_barred_booking_is_barred_whatever_category_the_tagger_gives_it():
     record = tag("IG Metall", "Beitrag Oktober", "-32.00")
     for category in ("SERVICES_OTHER", "OTHER_SPENDING", "BANKFINANCE_OTHER", "SHOPPING_OTHER"):
-        assert load_barred_inputs().remove([replace(record, category=category)]) == []
+        assert load_barred_inputs().remove([structs.replace(record, category=category)]) == []
 
 
 @pytest.mark.parametrize(("name", "purpose", "amount", "category"), ALLOWED)
 def test_wages_rents_loans_and_names_that_only_sound_like_it_count(name, purpose, amount, category):
-    record = replace(tag(name, purpose, amount), category=category)
+    record = structs.replace(tag(name, purpose, amount), category=category)
     assert load_barred_inputs().remove([record]) == [record]
 
 
@@ -187,10 +190,10 @@ def test_every_name_in_the_list_is_a_category_or_an_insurance_type():
 def test_of_a_booking_that_is_split_the_barred_parts_are_removed():
     whole = Record("shop", "main", TODAY, Decimal("-50.00"), "LIVING_CONSUMABLES")
     parts = (Decimal("-30.00"), Decimal("-20.00"))
-    split = replace(whole, part_amounts=parts, part_categories=("LIVING_CONSUMABLES", "HEALTH_CONSUMABLES"))
+    split = structs.replace(whole, part_amounts=parts, part_categories=("LIVING_CONSUMABLES", "HEALTH_CONSUMABLES"))
     [kept] = load_barred_inputs().remove([split])
     assert (kept.amount, kept.part_amounts, kept.part_categories) == (parts[0], parts[:1], ("LIVING_CONSUMABLES",))
-    barred = replace(whole, part_amounts=parts, part_categories=("HEALTH_SERVICES", "HEALTH_CONSUMABLES"))
+    barred = structs.replace(whole, part_amounts=parts, part_categories=("HEALTH_SERVICES", "HEALTH_CONSUMABLES"))
     assert load_barred_inputs().remove([barred]) == []
 
 
@@ -210,7 +213,7 @@ def test_shuffling_adding_and_removing_barred_bookings_changes_no_byte_of_the_do
         value = str(Decimal(amount) * factor)
         day = TODAY - timedelta(days=age)
         record = tag(name, purpose, value, day, len(extra))
-        extra.append(replace(record, account=accounts[account % len(accounts)].id))
+        extra.append(structs.replace(record, account=accounts[account % len(accounts)].id))
     chosen = [*records, *extra]
     barred = {record.id for record in chosen} - {record.id for record in load_barred_inputs().remove(chosen)}
     gone = {name for name in sorted(barred) if random.random() < 0.5}

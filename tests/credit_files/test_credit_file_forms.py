@@ -1,7 +1,6 @@
 """A credit file as a page and as PDF: the same words, everything escaped, the same bytes each time."""
 
 import io
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
@@ -10,6 +9,7 @@ from uuid import UUID, uuid5
 import msgspec
 import pytest
 from lxml import html
+from msgspec import structs
 from pdfminer.high_level import extract_text
 from pdfminer.pdfdocument import PDFDocument
 from pdfminer.pdfparser import PDFParser
@@ -37,8 +37,8 @@ OFFERED = ("application/json", "text/html", "application/pdf")
 def write_text():
     person = read_demo_person("schulden", TODAY)
     names = {account.id: str(uuid5(UUID(int=7), account.id)) for account in person.accounts}
-    records = [replace(record, account=names[record.account]) for record in person.records]
-    accounts = [replace(account, id=names[account.id]) for account in person.accounts]
+    records = [structs.replace(record, account=names[record.account]) for record in person.records]
+    accounts = [structs.replace(account, id=names[account.id]) for account in person.accounts]
     sources = {name: Source(None, TODAY, None) for name in names.values()}
     figures = compute_figures(records, accounts, [], {}, sources, TODAY)
     return canonicalize(msgspec.to_builtins(make_document(HEAD, figures, TODAY), builtin_types=(Decimal,))).decode()

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 import pytest
+from msgspec import structs
 from pdfminer.high_level import extract_pages, extract_text
 from pdfminer.layout import LTTextContainer
 
@@ -104,7 +105,7 @@ def test_what_is_not_known_is_left_blank_to_be_filled_in():
 @pytest.mark.parametrize("holder", [LONG_HOLDER, "Größenwahn" * 20])
 @pytest.mark.parametrize("partner", [LONG_PARTNER, "Ä" * 140])
 def test_long_names_with_letters_of_all_europe_stay_whole_inside_the_margins_of_one_page(holder, partner, language):
-    facts = make_facts(partner=partner, account=replace(GIRO, holder=holder), name="Ausführlicher Name " * 5)
+    facts = make_facts(partner=partner, account=structs.replace(GIRO, holder=holder), name="Ausführlicher Name " * 5)
     pages = list(extract_pages(io.BytesIO(write(facts, date(2027, 5, 31), language))))
     assert len(pages) == 1
     boxes = [box for box in pages[0] if isinstance(box, LTTextContainer)]

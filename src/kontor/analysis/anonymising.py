@@ -6,9 +6,10 @@ replaced by others, the same one always by the same, so that bookings that belon
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
+
+from msgspec import structs
 
 from kontor.analysis.records import NO_PARTNER, Account, Record
 from kontor.analysis.tagging import find_partner
@@ -61,7 +62,7 @@ def anonymise(records: Sequence[Record], accounts: Sequence[Account]) -> tuple[l
 
 
 def _hide_account(account: Account, words: Replacements) -> Account:
-    return replace(
+    return structs.replace(
         account,
         id=words.find("account", account.id, "account {}"),
         name="",
@@ -72,7 +73,7 @@ def _hide_account(account: Account, words: Replacements) -> Account:
 
 
 def _hide_record(record: Record, words: Replacements) -> Record:
-    return replace(
+    return structs.replace(
         record,
         id=words.find("booking", record.id, "t{}"),
         account=words.find("account", record.account, "account {}"),

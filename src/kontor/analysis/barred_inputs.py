@@ -9,11 +9,13 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
+
+from msgspec import structs
 
 from kontor.analysis.records import Record
 from kontor.domain.tags import derive_insurance_type
@@ -92,7 +94,7 @@ class BarredInputs:
             return None
         amounts = tuple(record.part_amounts[place] for place in places)
         own = tuple(record.part_own_categories[place] for place in places) if record.part_own_categories else ()
-        return replace(
+        return structs.replace(
             record,
             amount=sum(amounts, Decimal(0)),
             part_amounts=amounts,

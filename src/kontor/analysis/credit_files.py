@@ -9,6 +9,8 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
+from msgspec import structs
+
 from kontor.analysis.barred_inputs import load_barred_inputs
 from kontor.analysis.budgets import Budget, Use
 from kontor.analysis.contracts import Contract, find_contracts, name_contracts
@@ -74,7 +76,7 @@ def compute_figures(
 def correct_record(record: Record, category: str) -> Record:
     """As if the customer had corrected it."""
     insurance_type = derive_insurance_type(category, record.insurance_type)
-    return replace(record, category=category, insurance_type=insurance_type, own_category="", is_learnt=False)
+    return structs.replace(record, category=category, insurance_type=insurance_type, own_category="", is_learnt=False)
 
 
 def _correct(kept: Sequence[Record], corrections: Sequence[TagCorrection]) -> Sequence[Record]:

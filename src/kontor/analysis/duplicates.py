@@ -1,8 +1,10 @@
 """Accounts that several products report, as analyses see them: one account, each booking once."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
+
+from msgspec import structs
 
 from kontor.analysis.records import Account, Record
 from kontor.domain.duplicates import Source, find_repeated, group_sources, pick_balance
@@ -76,7 +78,7 @@ def _join(shared: SharedAccount, by_id: Mapping[str, Account]) -> Account:
     products = [by_id[product] for product in shared.products]
     # Checking is also what a product is called whose kind nobody has said, as in most files.
     categories = [product.category for product in products if product.category is not ProductCategory.CHECKING]
-    return replace(
+    return structs.replace(
         products[0],
         category=categories[0] if categories else ProductCategory.CHECKING,
         name=_pick([product.name for product in products]),
@@ -126,7 +128,7 @@ def _join_records(
         meaning = corrections.get(record.id) or unlearnt.get(record.id, record)
         split = splits.get(record.id, record)
         joined.append(
-            replace(
+            structs.replace(
                 record,
                 account=account,
                 category=meaning.category,

@@ -1,7 +1,8 @@
 """Bookings that the user has split: what counts by category counts their parts."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec import structs
 
 from kontor.analysis.records import Record
 from kontor.domain.tags import derive_insurance_type
@@ -20,7 +21,7 @@ def _list_parts(record: Record) -> Iterator[Record]:
     own_categories = record.part_own_categories or ("",) * len(record.part_amounts)
     parts = zip(record.part_amounts, record.part_categories, own_categories, strict=True)
     for number, (amount, category, own_category) in enumerate(parts, 1):
-        yield replace(
+        yield structs.replace(
             record,
             amount=amount,
             category=category,

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, get_type_hints
 
 import msgspec
 
@@ -31,10 +30,7 @@ _TREES = (CATEGORIES, INSURANCE_TYPES, BUSINESS_PARTNERS, FREELANCER_CATEGORIES)
 
 _given_rows = msgspec.msgpack.Decoder(list[AiConnectTransaction])
 _named_rows = msgspec.msgpack.Decoder(list[tuple[str, str, Transaction]])
-_records: msgspec.msgpack.Decoder[list[Any]] = msgspec.msgpack.Decoder(
-    list[tuple[tuple(get_type_hints(Record).values())]]  # type: ignore[misc]
-)
-_RECORD_FIELDS = tuple(get_type_hints(Record))
+_records = msgspec.msgpack.Decoder(list[Record])
 
 
 # Tags
@@ -111,13 +107,13 @@ def tag_records(piece: bytes, own: OwnAccounts) -> bytes:
         make_record(row_id, account, transaction, tagging)
         for (row_id, account, transaction), tagging in zip(named, taggings, strict=True)
     ]
-    return msgspec.msgpack.encode([[getattr(record, name) for name in _RECORD_FIELDS] for record in records])
+    return msgspec.msgpack.encode(records)
 
 
 def analyse_records(read: ReadRequest, pieces: Packed, today: date, urls: Urls, explain: bool) -> Packed:
     """The answer, in pieces: a member per analysis."""
     request = read.request
-    records = [Record(*row) for piece in pieces for row in _records.decode(piece)]
+    records = [record for piece in pieces for record in _records.decode(piece)]
     accounts = make_accounts(request, records)
     ibans = [fold_iban(account.iban) for account in accounts if account.iban]
     if len(set(ibans)) < len(ibans):

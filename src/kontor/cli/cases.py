@@ -1,10 +1,10 @@
 """Golden cases: a user's data, anonymised, with what the analysis finds in it today."""
 
-from dataclasses import fields
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
+from msgspec import structs
 
 from kontor.cli.context import say, use_services
 from kontor.cli.output import show_json
@@ -64,7 +64,7 @@ def make_case(facts: "Facts") -> dict[str, Any]:
 
 def _show(item: "Record | Account") -> dict[str, Any]:
     shown = {}
-    for field in fields(item):
+    for field in structs.fields(item):
         value = getattr(item, field.name)
         if value == field.default:
             continue

@@ -2,10 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from enum import StrEnum
+
+from msgspec import structs
 
 from kontor.analysis.calendars import find_day, move_to_banking_day, number_month
 from kontor.analysis.records import NO_PARTNER, Account, Record, make_record
@@ -114,7 +116,7 @@ def _list_bookings(person: Person, tags: Tags) -> list[tuple[Entry, Record]]:
     bookings = []
     for number, ((account, entry), transaction_tags) in enumerate(zip(entries, said, strict=True)):
         record = make_record(f"{account}-{number}", account, entry.transaction, transaction_tags)
-        bookings.append((entry, replace(record, is_pending=entry.transaction.is_pending)))
+        bookings.append((entry, structs.replace(record, is_pending=entry.transaction.is_pending)))
     return bookings
 
 

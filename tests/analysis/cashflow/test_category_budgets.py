@@ -1,6 +1,5 @@
 """Budgets have the figures of the cashflow: for all categories of the demo bank's people, and for any bookings."""
 
-from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from random import Random
@@ -10,6 +9,7 @@ import pytest
 from cashflow_cases import read_person
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from kontor.analysis.calendars import find_day, number_month
 from kontor.analysis.cashflow import Level, Options, TaggedBy, find_cashflow, find_own_cashflow
@@ -72,10 +72,10 @@ def split_some(records):
     for record in records:
         choice = chance.random()
         if choice < 0.05:
-            record = replace(record, own_category=OWN)
+            record = structs.replace(record, own_category=OWN)
         elif choice < 0.1 and abs(record.amount) > 1:
             half = (record.amount / 2).quantize(Decimal("0.01"))
-            record = replace(
+            record = structs.replace(
                 record,
                 part_amounts=(half, record.amount - half),
                 part_categories=(record.category, "RECREATION_HOBBY" if record.amount < 0 else "OTHER_INCOME"),

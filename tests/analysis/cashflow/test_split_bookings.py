@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from test_cashflow_properties import TODAY, categories, find, options_of_any_kind, recent
 
 from kontor.analysis.budgets import make_budget
@@ -38,7 +39,7 @@ def split_bookings(draw):
 
 def as_bookings(record):
     """Each part as a booking of its own."""
-    return [replace(part, id=f"{record.id}-{part.part}", part=0) for part in split_records([record])]
+    return [structs.replace(part, id=f"{record.id}-{part.part}", part=0) for part in split_records([record])]
 
 
 @many_examples(80)
@@ -56,7 +57,7 @@ def test_sums_are_those_of_bookings_made_of_the_parts(records, options):
 @many_examples(80)
 @given(st.lists(split_bookings(), max_size=20))
 def test_contracts_do_not_see_the_parts(records):
-    whole = [replace(record, part_amounts=(), part_categories=()) for record in records]
+    whole = [structs.replace(record, part_amounts=(), part_categories=()) for record in records]
     assert find_contracts(records, [], TODAY) == find_contracts(whole, [], TODAY)
 
 
@@ -79,7 +80,7 @@ def test_a_contract_whose_payments_are_split_is_not_expected_twice():
     facts = {"category": "BILLS_TELECOMMUNICATION", "counterparty_name": "Telekom", "purpose": "Festnetz Vertrag 123"}
     whole = make_months(**facts)
     halves = {"part_amounts": (Decimal(-60), Decimal(-40)), "part_categories": (facts["category"],) * 2}
-    split = [replace(record, **halves) for record in whole]
+    split = [structs.replace(record, **halves) for record in whole]
     assert find_contracts(whole, [], TODAY), "there is a contract"
     assert find(split) == find(whole)
 
@@ -96,7 +97,7 @@ def test_only_the_saved_part_of_a_booking_is_no_expense():
 
 def test_a_budget_counts_the_parts():
     records = [
-        replace(
+        structs.replace(
             record,
             part_amounts=(Decimal(-75), Decimal(-25)),
             part_categories=("LIVING_GROCERIES", "RECREATION_OTHER"),
@@ -110,7 +111,7 @@ def test_a_budget_counts_the_parts():
 
 def test_parts_of_a_repeated_booking_hold_for_the_booking_that_is_kept():
     kept = Record("kept", "new", date(2026, 5, 4), Decimal(-100), "LIVING_GROCERIES")
-    other = replace(kept, id="other", account="old", part_amounts=(Decimal(-70), Decimal(-30)),
+    other = structs.replace(kept, id="other", account="old", part_amounts=(Decimal(-70), Decimal(-30)),
                     part_categories=("LIVING_GROCERIES", "HOUSING_OTHER"))  # fmt: skip
     shared = SharedAccount(("new", "old"), "new", {"other": "kept"})
     [record], _ = join_accounts([kept, other], [Account("new"), Account("old")], [shared])

@@ -1,8 +1,10 @@
 """The demo bank's people as input for analyses, with what is true about their contracts."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
+
+from msgspec import structs
 
 from kontor.analysis.calendars import find_day, move_to_banking_day, number_month
 from kontor.analysis.records import NO_PARTNER, Account, Record
@@ -24,7 +26,7 @@ class Demo:
     truths: dict[str, ContractTruth]
 
     def without_partners(self) -> list[Record]:
-        return [replace(record, partner=NO_PARTNER) for record in self.records]
+        return [structs.replace(record, partner=NO_PARTNER) for record in self.records]
 
 
 def read_day(entry: Entry) -> date:

@@ -1,11 +1,11 @@
 """Found contracts against the demo bank's truth: all personas, several days, with and without known partners."""
 
-from dataclasses import replace
 from datetime import date
 from random import Random
 
 import pytest
 from demo_people import Demo, read_person
+from msgspec import structs
 
 from kontor.analysis.contracts import Contract, find_contracts
 from kontor.analysis.records import NO_PARTNER, Record
@@ -71,9 +71,9 @@ def test_contracts_are_found_just_as_well_without_known_partners(people: list[tu
 def blur_tags(record: Record, chance: Random) -> Record:
     """As a tagger might: every second partner not recognised, every tenth category missed."""
     if chance.random() < 0.5:
-        record = replace(record, partner=NO_PARTNER)
+        record = structs.replace(record, partner=NO_PARTNER)
     if chance.random() < 0.1:
-        record = replace(record, category="OTHER_INCOME" if record.amount > 0 else "OTHER_SPENDING")
+        record = structs.replace(record, category="OTHER_INCOME" if record.amount > 0 else "OTHER_SPENDING")
     return record
 
 

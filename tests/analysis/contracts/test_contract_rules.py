@@ -1,12 +1,12 @@
 """Single rules: calendar, due dates, status, adversaries, numbers, loans, scores."""
 
-from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from random import Random
 
 import pytest
 from contract_cases import read_case
+from msgspec import structs
 
 from kontor.analysis.calendars import is_banking_day, move_to_banking_day
 from kontor.analysis.contracts import Contract, Loan, Status, find_contracts, forecast_payments
@@ -119,17 +119,19 @@ def test_data_of_an_account_without_date_counts_up_to_its_newest_booking():
     case = read_case("ended")
     (contract,) = find_contracts(case.records, [Account("giro")], case.today)
     assert contract.status is Status.ACTIVE
-    newer = replace(case.records[-1], id="x", day=date(2025, 3, 3), category="LIVING_GROCERIES", purpose="Markt")
+    newer = structs.replace(
+        case.records[-1], id="x", day=date(2025, 3, 3), category="LIVING_GROCERIES", purpose="Markt"
+    )
     (contract,) = find_contracts([*case.records, newer], [Account("giro")], case.today)
     assert contract.status is Status.INACTIVE
 
 
 def test_transfer_into_an_own_savings_account_is_a_contract_even_when_tagged_as_own_transfer():
     case = read_case("savings")
-    records = [replace(record, category="TRANSFER_OWN") for record in case.records]
+    records = [structs.replace(record, category="TRANSFER_OWN") for record in case.records]
     (contract,) = find_contracts(records, case.accounts, case.today)
     assert not contract.is_income
-    accounts = [replace(account, category=ProductCategory.CHECKING) for account in case.accounts]
+    accounts = [structs.replace(account, category=ProductCategory.CHECKING) for account in case.accounts]
     assert find_contracts(records, accounts, case.today) == []
 
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 from datetime import date
 from typing import TypeAlias
 
+from msgspec import structs
+
 from kontor.analysis.cashflow.bookings import Tag, select_bookings, select_contracts
 from kontor.analysis.cashflow.findings import Cashflow, Options, Prediction, Statistic, TaggedBy
 from kontor.analysis.cashflow.histories import Histories, open_window
@@ -35,7 +37,7 @@ def find_grouped_cashflow(
     window = open_window(bookings.counted, accounts, today)
     agreed = _group_contracts(select_contracts(contracts, options, bookings), records, find_groups)
     bookings.counted = [
-        replace(record, partner=group)
+        structs.replace(record, partner=group)
         for record in bookings.counted
         for group in find_groups(record.category, record.own_category)
     ]

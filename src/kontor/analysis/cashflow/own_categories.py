@@ -4,6 +4,8 @@ from collections.abc import Collection, Sequence, Set
 from dataclasses import replace
 from datetime import date
 
+from msgspec import structs
+
 from kontor.analysis.cashflow.bookings import CURRENCY
 from kontor.analysis.cashflow.findings import Cashflow, Focus, Options, TaggedBy
 from kontor.analysis.cashflow.series import explain_sums, find_cashflow
@@ -26,7 +28,7 @@ def find_own_cashflow(
     bookings = list(split_records(records))
     own = {record.key: record.own_category for record in bookings if record.own_category in known}
     named = [
-        replace(record, partner=own.get(record.key, _NONE))
+        structs.replace(record, partner=own.get(record.key, _NONE))
         for record in bookings
         if record.key in own or record.currency == CURRENCY
     ]

@@ -4,10 +4,12 @@ Sums, so that scores of many people and days add up. Intervals are meant to hold
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from datetime import date
 from itertools import pairwise
 from math import sqrt
+
+from msgspec import structs
 
 from kontor.analysis.calendars import number_month
 from kontor.analysis.cashflow import Cashflow, Level, Options, TaggedBy, find_cashflow
@@ -149,7 +151,7 @@ def backtest(
     scores = {kind: Comparison() for kind in (AGGREGATES, *kinds)}
     for today in days:
         seen = [record for record in records if record.day <= today and not record.is_pending]
-        known = [replace(account, data_until=today) for account in accounts]
+        known = [structs.replace(account, data_until=today) for account in accounts]
         contracts = find_contracts(seen, known, today)
         for kind in kinds:
             comparisons = compare_day(find_cashflow(seen, contracts, known, today, KINDS[kind]), truth[kind], today)

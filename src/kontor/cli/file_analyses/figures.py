@@ -7,6 +7,8 @@ from datetime import date, timedelta
 from decimal import Decimal
 from functools import cached_property
 
+from msgspec import structs
+
 from kontor.analysis.calendars import find_day, number_month
 from kontor.analysis.cashflow import Cashflow, Prediction, find_cashflow, name_month
 from kontor.analysis.cashflow.bookings import CURRENCY, EXPENSES, INCOME, Bookings, select_bookings
@@ -113,7 +115,7 @@ class FileAnalysis:
             if transaction.booked_at is None:
                 transaction = replace(transaction, booked_at=transaction.value_at)
             record = make_record(str(number), row.account, transaction, tagging)
-            made.append(replace(record, is_pending=True) if transaction.is_pending else record)
+            made.append(structs.replace(record, is_pending=True) if transaction.is_pending else record)
         return order_records(made)
 
     @cached_property

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import Any, get_type_hints
 from uuid import UUID
 
 import msgspec
@@ -84,7 +83,7 @@ class PackedFacts:
     known: Sequence[KnownContract]
 
     def unpack(self) -> Facts:
-        records = [Record(*row) for piece in self.rows for row in _bookings.decode(piece)]
+        records = [record for piece in self.rows for record in _records.decode(piece)]
         records.sort(key=lambda record: (record.day, record.id))
         if not self.shared:
             return Facts(self.user, order_records(records), self.accounts, self.today, self.known)
@@ -95,10 +94,7 @@ class PackedFacts:
         return Facts(self.user, order_records(bookings), accounts, self.today, self.known, repeated, joined)
 
 
-_bookings: msgspec.msgpack.Decoder[list[Any]] = msgspec.msgpack.Decoder(
-    list[tuple[tuple(get_type_hints(Record).values())]]  # type: ignore[misc]
-)
-
+_records = msgspec.msgpack.Decoder(list[Record])
 _ledgers = msgspec.msgpack.Decoder(SharedLedgers)
 
 

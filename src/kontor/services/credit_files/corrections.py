@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from msgspec import structs
+
 from kontor.analysis.barred_inputs import load_barred_inputs
 from kontor.analysis.credit_files import correct_record
 from kontor.analysis.records import Record, make_record
@@ -96,4 +98,4 @@ def _is_barred(booking: FileBooking) -> bool:
 
 def _read(booking: FileBooking) -> Record:
     record = make_record(str(booking.id), "", booking.transaction, booking.tags)
-    return replace(record, own_category=booking.tags.own_category)
+    return structs.replace(record, own_category=booking.tags.own_category)
