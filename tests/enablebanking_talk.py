@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -39,6 +40,10 @@ ENABLEBANKING_PROVIDER = Provider(UUID(int=9), "Demo-Bank", "enablebanking", (),
 DEMO_BANK = AspspBank("Demo-Bank", "DE", 180 * 86_400, "KONTDEFFXXX", required_psu_headers=("Psu-Ip-Address",))
 
 
+# Checking an RSA key takes milliseconds.
+_load_application = lru_cache(maxsize=32)(load_application)
+
+
 def make_service(aspsp: DemoAspsp, folder: Path, **options: Any) -> tuple[DemoService, Path]:
     """With the file of the application's key."""
     application, key_file = make_application(folder, (RETURN_URL,))
@@ -48,7 +53,7 @@ def make_service(aspsp: DemoAspsp, folder: Path, **options: Any) -> tuple[DemoSe
 def make_enablebanking_connector(
     url: str, application_id: str, key_file: Path, bank: AspspBank = DEMO_BANK, **limits: Any
 ) -> EnableBankingConnector:
-    application = load_application(application_id, key_file)
+    application = _load_application(application_id, key_file)
     return EnableBankingConnector(lambda provider: bank, application, EnableBankingSettings(url, **limits))
 
 

@@ -1,16 +1,21 @@
 """Reading a bank's messages: the shortened steps of the library find what the library finds."""
 
+import importlib.util
+
+import fints.parser
 import pytest
 from fints.segments.base import FinTS3Segment
 from fints.types import SegmentSequence
 from fints_payer import PROVIDER, know_bank
+from hypothesis import given
+from hypothesis import strategies as st
 from scripted_bank_server import running_scripted_bank, send
 
 from fints_banks import BANK_CODE, TODAY
 from kontor.connectors.base import Context, FailureKind, Fetch
 from kontor.connectors.fints import FintsBank, FintsConnector
 from kontor.connectors.fints.parameters import BankParameters
-from kontor.connectors.fints.parsing import find_class, measure_structure
+from kontor.connectors.fints.parsing import find_class, measure_structure, split_segments, write_segment
 from kontor.domain.secrets import Secret
 
 
@@ -31,6 +36,68 @@ def test_a_segment_that_nobody_knows_is_read_in_its_general_form():
     assert find_class([["HIXYZ", "3", "9"]]) is FinTS3Segment
     [segment] = SegmentSequence(b"HIXYZ:3:9+a+b'").segments
     assert (segment.header.type, segment._additional_data) == ("HIXYZ", ["a", "b"])
+
+
+def load_library_parser():
+    """The parser as its authors have written it; the one in use is patched."""
+    spec = importlib.util.spec_from_file_location("fints.unpatched_parser", fints.parser.__file__)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.FinTS3Parser
+
+
+LIBRARY = load_library_parser()
+PIECES = [
+    b"'",
+    b"+",
+    b":",
+    b"?",
+    b"??",
+    b"?'",
+    b"@",
+    b"@0@",
+    b"@2@",
+    b"@2@ab",
+    b"@9@",
+    b"@x@",
+    b"a",
+    b"HIRMS:3:2",
+    b"\xe4",
+]
+
+
+def split_or_refuse(split, message):
+    try:
+        return split(message)
+    except ValueError:
+        return "refused"
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
+def test_a_message_is_split_as_the_library_splits_it(message):
+    assert split_segments is fints.parser.FinTS3Parser.explode_segments
+    assert split_or_refuse(split_segments, message) == split_or_refuse(LIBRARY.explode_segments, message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [b"HISALS:12:5:4+3+1'", b"HIUPD:4:6:4+1::280:76?'5+DE12++6+EUR+A?+B++Konto++HKSAL:1'", b"HISALS:1:5+@2@ab'"],
+)
+def test_a_parameter_is_kept_as_the_bank_sent_it(message):
+    first, second = (SegmentSequence(message).segments[0] for _ in range(2))
+    assert write_segment(first) == message == write_segment(second)
+    assert (first is second) == message.startswith(b"HISALS"), "shared by customers, but not what is about one of them"
+
+
+def test_parameters_that_differ_in_one_letter_are_kept_apart():
+    first, second = SegmentSequence(b"HISALS:12:6:4+3+1+0'HISALS:12:6:4+3+2+0'").segments
+    assert first._additional_data == ["3", "1", "0"]
+    assert second._additional_data == ["3", "2", "0"]
+
+
+def test_large_parameters_are_read_each_time():
+    first, second = (SegmentSequence(b"HIXYZS:1:1:4+%s'" % (b"a" * 5000)).segments[0] for _ in range(2))
+    assert first is not second
 
 
 def test_a_banks_parameters_that_were_read_are_not_written_again(bank, monkeypatch):

@@ -13,6 +13,7 @@ from fints.types import SegmentSequence
 
 from kontor.connectors.base import State
 from kontor.connectors.fints.codes import METHODS, Code
+from kontor.connectors.fints.parsing import is_parameter, write_segment
 from kontor.domain.providers import Capability
 from kontor.domain.sca import ScaMethod
 
@@ -54,8 +55,7 @@ class ParsedSegments:
     @classmethod
     def write(cls, segments: Iterable[Any]) -> "ParsedSegments":
         sequence = SegmentSequence(list(segments))
-        text = base64.b64encode(sequence.render_bytes()).decode() if sequence.segments else ""
-        return cls(sequence, text)
+        return cls(sequence, base64.b64encode(b"".join(map(write_segment, sequence.segments))).decode())
 
 
 NO_SEGMENTS = ParsedSegments.write(())
@@ -75,7 +75,7 @@ class BankParameters:
         bank = message.find_segment_first(HIBPA3)
         if bank is not None:
             self.bank_version, self.bank_name = bank.bpd_version, bank.bank_name or ""
-            self.bank = ParsedSegments.write(message.find_segments(callback=_is_parameter))
+            self.bank = ParsedSegments.write(message.find_segments(callback=is_parameter))
         user = message.find_segment_first(HIUPA4)
         if user is not None:
             self.user_version = user.upd_version
@@ -183,11 +183,6 @@ class BankParameters:
             list(values["functions"]),
             values.get("bank_name", ""),
         )
-
-
-def _is_parameter(segment: Any) -> bool:
-    name = segment.header.type
-    return len(name) == 6 and name[1] == "I" and name[5] == "S"
 
 
 @lru_cache(maxsize=32)
