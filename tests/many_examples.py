@@ -1,20 +1,32 @@
-"""Properties with many examples: the long tier tries all of them, the fast tier a quarter."""
+"""Tests with many examples: the long tier tries all of them, the fast tier a part."""
 
 import os
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import settings
 
+T = TypeVar("T")
 ALL_EXAMPLES = "KONTOR_TEST_ALL_EXAMPLES"  # set by ./dev for the long tier
 
 
 def many_examples(count: int) -> Callable[[Any], Any]:
-    """`@many_examples(400)` above `@given`."""
+    """`@many_examples(400)` above `@given`: a quarter of them in the fast tier."""
     tried = count if ALL_EXAMPLES in os.environ else max(count // 4, 10)
 
     def decorate(test: Any) -> Any:
         return pytest.mark.examples(settings(max_examples=tried)(test))
 
     return decorate
+
+
+def few_cases(cases: Iterable[Any], count: int) -> list[Any]:
+    """For `parametrize`: the first `count` in the fast tier, the others in the long tier."""
+    listed = list(cases)
+    return [*listed[:count], *(pytest.param(case, marks=pytest.mark.long) for case in listed[count:])]
+
+
+def some_of(things: Sequence[T]) -> Sequence[T]:
+    """Every third in the fast tier. The test is marked `examples`, so that the long tier tries all of them."""
+    return things if ALL_EXAMPLES in os.environ else things[::3]

@@ -24,6 +24,7 @@ from kontor.cli import commands
 from kontor.cli.file_analyses import Words, analyse, read_files, write_page
 from kontor.connectors.demo.people import PERSONAS, person_for
 from kontor.domain.transactions import find_day
+from many_examples import few_cases
 from process_tree import clean_environment
 from statement_files import DAY, find_account, pack, take, write, write_bank_csv
 
@@ -130,7 +131,7 @@ def test_nothing_is_needed_but_the_file(folder):
     assert "<script" not in page
 
 
-@pytest.mark.parametrize("persona", PERSONAS)
+@pytest.mark.parametrize("persona", few_cases(PERSONAS, 4))
 def test_months_are_what_the_cashflow_says(persona, tmp_path):
     person = person_for(f"{persona}+files", DAY)
     for account in person.accounts:

@@ -2,6 +2,7 @@
 
 import html
 import re
+from itertools import islice
 
 import pytest
 
@@ -11,6 +12,7 @@ from kontor.console.views import VIEWS
 from kontor.pages.texts import read_texts
 from kontor.wire.translations import load_texts as load_english
 from language_texts import list_placeholders
+from many_examples import few_cases
 
 OWN = read_texts(PACKAGE)
 GERMAN_NAMES = load_english("en")
@@ -65,14 +67,13 @@ def addresses(visitor):
     for view in VIEWS_OF_CUSTOMERS:
         if "{" in view.url:
             wanted = re.compile(re.sub(r"\{[^}]+\}", r"[^/]+", view.url))
-            plain += sorted(link for link in links if wanted.fullmatch(link) and visitor.get(link).status_code == 200)[
-                :1
-            ]
+            found = (link for link in sorted(links) if wanted.fullmatch(link))
+            plain += islice((link for link in found if visitor.get(link).status_code == 200), 1)
     assert len(plain) > 25
     return plain
 
 
-@pytest.mark.parametrize("language", sorted(OWN))
+@pytest.mark.parametrize("language", few_cases(sorted(OWN, key=lambda name: (name not in ("de", "en"), name)), 2))
 def test_no_page_for_customers_has_a_text_of_another_language(visitor, addresses, language):
     (foreign, pattern), mixed = find_foreign(language), {}
     for url in addresses:

@@ -13,6 +13,7 @@ from kontor.demobank.statements import write_camt053, write_mt940
 from kontor.domain.clocks import BERLIN
 from kontor.domain.transactions import Transaction
 from kontor.services.statements.imports import Owner
+from many_examples import few_cases
 
 URL = "/ai/v1/analyses"
 ALL = (
@@ -53,7 +54,7 @@ def list_ids(customer, access_id):
     }
 
 
-@pytest.fixture(scope="module", params=["demo1", "schulden"])
+@pytest.fixture(scope="module", params=few_cases(["schulden", "demo1"], 1))
 def twice(bank_server, shared, request):
     """A customer with the same login in one access, then in two: (customer, both accesses, answers to one, to both)"""
     customer, login = new_customer(shared), f"{request.param}+{uuid4().hex[:8]}"
@@ -136,7 +137,7 @@ def family(bank_server, shared):
     return customer, login, analyse(customer)
 
 
-@pytest.mark.parametrize("write", [write_camt053, write_mt940])
+@pytest.mark.parametrize("write", few_cases([write_camt053, write_mt940], 1))
 async def test_a_file_of_a_connected_account_changes_nothing(family, shared, services, write):
     """MT940 names bank code and account number, camt the IBAN: both are the account. MT940 cuts names, too."""
     customer, login, alone = family

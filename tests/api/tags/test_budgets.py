@@ -9,6 +9,7 @@ import pytest
 from banking import narrow, new_customer
 from kontor.domain.clocks import BERLIN
 from kontor.domain.scopes import CUSTOMER_MODIFY, CUSTOMER_READ
+from many_examples import few_cases
 
 BUDGETS = "/customer/v2/budgets"
 CATEGORIES = "/customer/v2/ai/categories/"
@@ -310,7 +311,7 @@ def read_flows(customer, span):
     return found
 
 
-@pytest.mark.parametrize("person", ["demo1", "familie"])
+@pytest.mark.parametrize("person", few_cases(["demo1", "familie"], 1))
 def test_budgets_of_the_demo_banks_people_are_the_cashflow_also_with_an_access_added_twice(bank_server, shared, person):
     customer, login = new_customer(shared), f"{person}+{uuid4().hex[:8]}"
     customer.add_complete(login)

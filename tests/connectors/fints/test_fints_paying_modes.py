@@ -20,6 +20,7 @@ from kontor.connectors.demo.payees import PayeeScenario
 from kontor.connectors.fints import paying
 from kontor.demobank.fints.modes import Mode
 from kontor.domain.payments import PayeeMatch, PayeeResult, PaymentOutcome
+from many_examples import few_cases
 
 SMALL = "test_bank_message"  # pays like anybody, and has few rows
 MOCK = (tan("24"),)
@@ -68,7 +69,7 @@ LATE = {
 }
 
 
-@pytest.mark.parametrize("case", LATE)
+@pytest.mark.parametrize("case", few_cases(LATE, 3))
 def test_a_result_that_takes_a_while_is_asked_for_with_polling_id_and_restart_point(payer_at, case):
     mode, login, answers, orders = LATE[case]
     _, sent = pay(payer_at(mode, login=login), answers, *orders, is_bulk=len(orders) > 1)
