@@ -12,6 +12,7 @@ from psycopg import sql
 from refresh_harness import RefreshHarness
 
 from kontor import bootstrap
+from kontor.analysis.records import Record
 from kontor.domain.annotations import Annotation
 from kontor.domain.merging import StoredTransaction
 from kontor.domain.parts import Part
@@ -163,6 +164,13 @@ def test_every_column_that_analyses_read_has_a_change():
     read = set(re.findall(r"\b[tg]\.\w+", analyses.RECORDS)) - {"g.product_id"}  # the same as the transaction's
     assert len(read) > 15
     assert read - set(CHANGES) == set()
+
+
+async def test_a_booking_is_read_with_every_field_of_a_record(asking):
+    """A field that the statement leaves out would have its default, and nobody would notice."""
+    async with asking.user.database.connect(asking.user.user_id) as connection:
+        rows = await analyses.load_bookings(connection, asking.user.user_id)
+    assert {len(row) for row in rows} == {len(Record.__struct_fields__)}
 
 
 async def test_analyses_read_no_other_table(asking, refresh_settings):

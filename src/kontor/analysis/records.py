@@ -17,7 +17,7 @@ NO_BUSINESS = "UNRELATED"
 _BUSINESS_CODE = re.compile("(?<![0-9])[0-9]{3}(?![0-9])")
 
 
-class Record(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Record(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """One booking. Texts that a bank did not send are empty. `account` is the id of the account it is on.
 
     A struct, not a dataclass: an analysis of 10,000 bookings decodes all of them, in a fifth of the time.

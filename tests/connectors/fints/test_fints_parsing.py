@@ -95,9 +95,13 @@ def test_parameters_that_differ_in_one_letter_are_kept_apart():
     assert second._additional_data == ["3", "2", "0"]
 
 
-def test_large_parameters_are_read_each_time():
-    first, second = (SegmentSequence(b"HIXYZS:1:1:4+%s'" % (b"a" * 5000)).segments[0] for _ in range(2))
-    assert first is not second
+@pytest.mark.parametrize("part", [b"a", b"+", b":", b"a:", b"\xe4+"])
+def test_large_parameters_are_read_each_time(part):
+    """Whatever makes them large: empty parts take memory, too."""
+    small, large = b"HIXYZS:1:1:4+%s1'" % (part * 1000), b"HIXYZS:1:1:4+%s1'" % (part * 5000)
+    for message, is_shared in ((small, True), (large, False)):
+        first, second = (SegmentSequence(message).segments[0] for _ in range(2))
+        assert (first is second) == is_shared
 
 
 def test_a_banks_parameters_that_were_read_are_not_written_again(bank, monkeypatch):

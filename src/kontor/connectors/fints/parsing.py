@@ -24,8 +24,8 @@ _ENVELOPE = re.compile(rb"HNVSD:\d{1,3}:\d{1,3}\+$")
 _TOKEN = re.compile(rb"\?(.)|([^?:+@']+)|([+:'])|@([0-9]+)@", re.DOTALL)
 _TEXT, _SIGN = 2, 3  # groups
 _SIGNS = {b"+": Token.PLUS, b":": Token.COLON, b"'": Token.APOSTROPHE}
-# Larger parameters are read each time: what a bank sends must not fill the memory.
-_MAX_KEPT_CHARACTERS = 4_000
+# Larger parameters are read each time: what a bank sends must not fill the memory. Empty parts count as well.
+_MAX_KEPT_SIZE = 4_000
 
 
 def measure_structure(message: bytes) -> int:
@@ -39,6 +39,7 @@ def measure_structure(message: bytes) -> int:
 
 
 def _list_tokens(data: bytes, start: int, end: int) -> Iterator[tuple[Token, Any]]:
+    """Tokens with their contents. Texts with escaped signs come in several pieces and are one token."""
     position, text, is_value = start, [], False
     while position < end:
         found = _TOKEN.match(data, position, end)
@@ -126,8 +127,8 @@ def _make_key(segment: list[Any]) -> tuple[Any, ...] | None:
     header = segment[0] if segment else None
     if not isinstance(header, list) or not _names_parameter(header[0]):
         return None
-    size = sum(sum(len(part or "") for part in each) if isinstance(each, list) else len(each or "") for each in segment)
-    if size > _MAX_KEPT_CHARACTERS:
+    parts = (part for each in segment for part in (each if isinstance(each, list) else [each]))
+    if sum(1 + len(part or "") for part in parts) > _MAX_KEPT_SIZE:
         return None
     return tuple(tuple(each) if isinstance(each, list) else each for each in segment)
 
@@ -136,7 +137,7 @@ _parse_segment = FinTS3Parser.parse_segment
 _received: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _parse_parameter(key: tuple[Any, ...]) -> Any:
     return _parse_segment(FinTS3Parser(), [list(each) if isinstance(each, tuple) else each for each in key])
 
