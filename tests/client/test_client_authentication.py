@@ -102,8 +102,8 @@ async def consent(own: AsyncKontor, login: str, person: Authenticator, **options
         ("test_sca_method", AsyncPerson(method=900), ["method", "tan"]),
         ("test_sca_method_media", Person(["4711112"]), ["method", "medium", "tan"]),
         ("test_decoupled", Person(), ["confirm"]),
-        ("test_phototan", Person(["8534842"]), ["tan"]),
-        ("test_chiptan", Person(["936086"]), ["tan"]),
+        pytest.param("test_phototan", Person(["8534842"]), ["tan"], marks=pytest.mark.long),
+        pytest.param("test_chiptan", Person(["936086"]), ["tan"], marks=pytest.mark.long),
         ("test_sca_method", Person(["7", "12"], method=900), ["method", "tan", "tan again"]),
     ],
 )

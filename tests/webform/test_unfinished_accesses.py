@@ -68,10 +68,10 @@ def test_the_browser_that_began_goes_on_with_the_choice_of_accounts(newcomer, ow
     ("kind", "page", "pin"),
     [
         ("test_sca_method", "method", "demo"),
-        ("test_sca_method_media", "tan", "demo"),
-        ("test_decoupled", "confirmation", "demo"),
         ("test_products", "credentials", "wrong"),
-        ("test_locked", "failed", "demo"),
+        pytest.param("test_sca_method_media", "tan", "demo", marks=pytest.mark.long),
+        pytest.param("test_decoupled", "confirmation", "demo", marks=pytest.mark.long),
+        pytest.param("test_locked", "failed", "demo", marks=pytest.mark.long),
     ],
 )
 def test_the_form_goes_on_at_the_page_where_it_was_left(newcomer, owner, kind, page, pin):

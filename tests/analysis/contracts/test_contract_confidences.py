@@ -4,6 +4,7 @@ from datetime import date
 from decimal import Decimal
 
 import msgspec
+import pytest
 
 from kontor.analysis.affordability import measure_affordability
 from kontor.analysis.cashflow import Options, find_cashflow
@@ -60,6 +61,7 @@ def test_the_wire_shows_the_fitted_confidence():
     assert shown.details.confidenceLevel == estimate_confidence(find_one(records))
 
 
+@pytest.mark.long
 def test_confidence_is_honest_about_people_that_it_was_not_fitted_on():
     judged = [pair for login in PERSONAS for pair in judge_contracts(f"{login}+probe", date(2026, 7, 9), Tags.TRUTH)]
     pairs = [(score_certainty(cell), is_right) for cell, is_right in judged]

@@ -11,12 +11,12 @@ from kontor.analysis.contracts import Contract, find_contracts
 from kontor.analysis.records import NO_PARTNER, Record
 from kontor.analysis.scoring.contract_scores import ContractScores, match_contracts, score_contracts
 from kontor.connectors.demo.people.person import PERSONAS
+from many_examples import some_of
 
-PEOPLE = [
-    (f"{login}{suffix}", day)
-    for suffix, day in (("", date(2025, 6, 3)), ("", date(2026, 3, 10)), ("+b", date(2026, 11, 27)))
-    for login in PERSONAS
-]
+WHEN = [("+b", date(2026, 11, 27)), ("", date(2025, 6, 3)), ("", date(2026, 3, 10))]
+PEOPLE = [(f"{login}{suffix}", day) for suffix, day in some_of(WHEN) for login in PERSONAS]
+
+pytestmark = pytest.mark.examples
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def scores(people: list[tuple[Demo, list[Contract]]]) -> ContractScores:
 
 
 def test_nearly_all_contracts_are_found_and_hardly_any_too_much(scores: ContractScores):
-    assert scores.known > 1000
+    assert scores.known > 24 * len(PEOPLE)
     assert scores.f1 >= 0.97, scores
 
 
@@ -47,13 +47,13 @@ def test_periods_and_statuses_are_right(scores: ContractScores):
 
 
 def test_next_payments_come_on_the_day_that_was_told(scores: ContractScores):
-    assert scores.nexts > 900
+    assert scores.nexts > 21 * len(PEOPLE)
     assert scores.next_exact >= 0.90, scores
     assert scores.next_near >= 0.98, scores
 
 
 def test_everyday_purchases_stay_out_of_contracts(scores: ContractScores):
-    assert scores.purchases > 50_000
+    assert scores.purchases > 1190 * len(PEOPLE)
     assert scores.purchases_share <= 0.01, scores
 
 
@@ -101,7 +101,7 @@ def test_numbers_in_the_texts_are_read(people: list[tuple[Demo, list[Contract]]]
             shown += len(wanted)
             right += len(wanted & found)
             wrong += len(found - wanted)
-    assert shown > 500
+    assert shown > 12 * len(PEOPLE)
     assert right / shown >= 0.97
     assert wrong / shown <= 0.03
 

@@ -323,6 +323,7 @@ def test_without_parameters_there_is_no_link(account):
     assert "link" not in account.customer.get(account.address).headers
 
 
+@pytest.mark.long
 def test_fifty_thousand_are_listed_completely_and_in_order(account, owner):
     """More than one piece: the answer is sent bit by bit and is still one valid array."""
     product = account.address.split("/")[-2]

@@ -31,6 +31,17 @@ CASES = [(subject, scenario) for subject in SUBJECTS for scenario in subject.sce
 each_case = pytest.mark.parametrize(
     ("subject", "scenario"), CASES, ids=[f"{subject.name}-{scenario.name}" for subject, scenario in CASES]
 )
+# What holds for a few dialogues of a connector holds for the others: the long tier tries those.
+each_few = pytest.mark.parametrize(
+    ("subject", "scenario"),
+    [
+        pytest.param(
+            subject, scenario, id=f"{subject.name}-{scenario.name}", marks=[] if place < 5 else pytest.mark.long
+        )
+        for subject in SUBJECTS
+        for place, scenario in enumerate(subject.scenarios)
+    ],
+)
 each_fetch = pytest.mark.parametrize(
     ("subject", "scenario"),
     [case for case in CASES if case[1].ends is None],
@@ -104,7 +115,7 @@ def show(subject, step):
     return repr([getattr(step, field.name) for field in fields(step) if field.name not in hidden])
 
 
-@each_case
+@each_few
 def test_the_same_dialogue_gives_the_same_again(subject, scenario):
     again = [show(subject, step) for step in drive(subject, scenario, run_step)]
     assert again == [show(subject, step) for step in steps_of(subject, scenario)]
@@ -186,7 +197,7 @@ def test_only_selected_products_and_days_are_fetched(subject, scenario):
     assert set(wanted) <= set(part.transactions[key]) <= set(everything)
 
 
-@each_case
+@each_few
 def test_no_answer_makes_it_raise(subject, scenario):
     """Whatever is answered to whatever was asked: the result is a step."""
     nonsense = "💥 ' -- \x00"

@@ -57,6 +57,15 @@ class ParsedSegments:
         sequence = SegmentSequence(list(segments))
         return cls(sequence, base64.b64encode(b"".join(map(write_segment, sequence.segments))).decode())
 
+    def list_segments(self, command: str, version: int | None = None) -> list[Any]:
+        """What the bank says about a business, such as HKSAL."""
+        return list(self.segments.find_segments(f"{command[0]}I{command[2:]}S", version))
+
+    def list_parameters(self, command: str, version: int | None = None) -> list[Any]:
+        """The library keeps a damaged segment, and one of a version that it does not know, without a parameter."""
+        segments = self.list_segments(command, version)
+        return [segment.parameter for segment in segments if hasattr(segment, "parameter")]
+
 
 NO_SEGMENTS = ParsedSegments.write(())
 
@@ -88,12 +97,7 @@ class BankParameters:
 
     def list_methods(self) -> list[Method]:
         """Two-step methods of this customer, in the bank's order; each with the newest segments that know it."""
-        methods: dict[str, Method] = {}
-        for version in TAN_VERSIONS:
-            for known in self._list_parameters("HKTAN", version):
-                for parameter in known.twostep_parameters:
-                    if parameter.security_function in self.functions and parameter.tan_process == "2":
-                        methods.setdefault(parameter.security_function, _read_method(parameter, version))
+        methods = _read_methods(self.bank)
         return [methods[function] for function in self.functions if function in methods]
 
     def find_newest(self, command: str, versions: Iterable[int]) -> int | None:
@@ -115,12 +119,10 @@ class BankParameters:
         return [descriptor for descriptor in listed if descriptor]
 
     def _list_parameters(self, command: str, version: int | None = None) -> list[Any]:
-        """The library keeps a damaged segment, and one of a version that it does not know, without a parameter."""
-        segments = self._list_segments(command, version)
-        return [segment.parameter for segment in segments if hasattr(segment, "parameter")]
+        return self.bank.list_parameters(command, version)
 
     def _list_segments(self, command: str, version: int | None = None) -> list[Any]:
-        return list(self.bank.segments.find_segments(f"{command[0]}I{command[2:]}S", version))
+        return self.bank.list_segments(command, version)
 
     @property
     def capabilities(self) -> tuple[Capability, ...]:
@@ -189,6 +191,18 @@ class BankParameters:
 def _read(text: str) -> ParsedSegments:
     """Kept, since reading is dear and a bank's parameters are the same for all its customers. Nobody changes them."""
     return ParsedSegments(SegmentSequence(base64.b64decode(text)), text) if text else NO_SEGMENTS
+
+
+@lru_cache(maxsize=32)
+def _read_methods(bank: ParsedSegments) -> dict[str, Method]:
+    """All two-step methods by function, whoever may use them; each with the newest segments that know it."""
+    methods: dict[str, Method] = {}
+    for version in TAN_VERSIONS:
+        for known in bank.list_parameters("HKTAN", version):
+            for parameter in known.twostep_parameters:
+                if parameter.tan_process == "2":
+                    methods.setdefault(parameter.security_function, _read_method(parameter, version))
+    return methods
 
 
 def _read_method(parameters: Any, version: int) -> Method:

@@ -1,9 +1,10 @@
 """python-fints reads a message in a third of the time when some of its steps are replaced. The result is the same.
 
 For every segment it compares the names of all its two hundred classes; it renders each inner message again only to
-compare its length with a limit that no such field has; for every token it copies the rest of the message; and it reads
-the parameters of a bank anew for each of its customers. It still needs microseconds for a byte of a segment, so that a
-bank could keep a thread busy for minutes: the size of what is not binary is limited.
+compare its length with a limit that no such field has; for every token it copies the rest of the message; it looks at
+all values of a list to find the last one; and it reads the parameters of a bank anew for each of its customers. It
+still needs microseconds for a byte of a segment, so that a bank could keep a thread busy for minutes: the size of what
+is not binary is limited.
 """
 
 import re
@@ -16,6 +17,7 @@ from fints.fields import SegmentSequenceField
 from fints.formals import SegmentHeader
 from fints.parser import FinTS3Parser, FinTS3Serializer, Token
 from fints.segments.base import FinTS3Segment
+from fints.types import Container, ValueList
 
 # Parameters of banks have a twentieth of it. Statements, pictures and pain documents are binary.
 MAX_STRUCTURE_BYTES = 1_000_000
@@ -159,7 +161,17 @@ def write_segment(segment: Any) -> bytes:
     return bytes(FinTS3Serializer.implode_segments([elements]))
 
 
+def _find_length(values: ValueList) -> int:
+    """Without what is empty at the end."""
+    for place in range(len(values._data), 0, -1):
+        value = values._data[place - 1]
+        if value is not None and not (isinstance(value, Container) and value.is_unset()):
+            return place
+    return 0
+
+
 def patch_fints_parser() -> None:
+    ValueList._get_minimal_true_length = _find_length
     FinTS3Parser.explode_segments = staticmethod(split_segments)
     FinTS3Parser.parse_segment = parse_segment
     FinTS3Segment.find_subclass = staticmethod(find_class)
