@@ -35,6 +35,14 @@ def test_no_log_and_no_metric_has_a_secret(played, server_log, worker_log, data_
             assert not any(form in text for text in texts), name
 
 
+def search_file(file: Path, forms: dict[str, bytes]) -> list[str]:
+    """A running PostgreSQL removes files that it keeps for a while, such as `pg_internal.init`."""
+    try:
+        return list(find_forms(file, forms))
+    except FileNotFoundError:
+        return []
+
+
 def test_no_file_of_the_database_has_a_secret_not_even_the_write_ahead_log(played, owner):
     """That of the demo bank, which knows its customers' logins, is no exception: it is told no secret to keep."""
     owner.execute("checkpoint")
@@ -45,10 +53,10 @@ def test_no_file_of_the_database_has_a_secret_not_even_the_write_ahead_log(playe
         for name, form in list_forms(secret).items()
     }
     files = [file for file in folder.rglob("*") if file.is_file()]
-    found = [hit for file in files for hit in find_forms(file, forms)]
+    found = [hit for file in files for hit in search_file(file, forms)]
     assert found == []
     name = {"plain": played.username.encode()}
-    folders = {file.parent.name for file in files if any(find_forms(file, name))}
+    folders = {file.parent.name for file in files if search_file(file, name)}
     assert "pg_wal" in folders  # what is no secret is found
 
 
