@@ -84,14 +84,14 @@ def find_writers(source):
 def find_all_writers():
     """In storage: that there is no SQL elsewhere is checked by tests/test_rules.py."""
     return {
-        f"{file.stem}.{name}": raises
+        f"{file.stem}.{name}": increments
         for file in sorted((SOURCES / "storage").rglob("*.py"))
-        for name, raises in find_writers(file.read_text(encoding="utf-8")).items()
+        for name, increments in find_writers(file.read_text(encoding="utf-8")).items()
     }
 
 
 def test_every_function_that_writes_these_tables_increments_the_version():
-    silent = {name for name, raises in find_all_writers().items() if not raises}
+    silent = {name for name, increments in find_all_writers().items() if not increments}
     assert silent == set(ALLOWED)
 
 
@@ -289,7 +289,7 @@ GAP = BalanceGap(SPAN, Decimal("1.00"))
 EARLIER, LATER = NOON.replace(day=1), NOON.replace(day=3)
 YESTERDAY = "now() - interval '1 day'"
 MIDNIGHT = "date_trunc('day', now() at time zone 'Europe/Berlin') at time zone 'Europe/Berlin'"
-RAISING = [
+INCREMENTING = [
     Case("products.upsert_product", "another name", upsert(replace(GIRO, name="Neu"))),
     Case("products.upsert_product", "another balance", upsert(replace(GIRO, balance=Decimal(7)))),
     Case("products.upsert_product", "a new product", upsert(GIRO), keep("savings")),
@@ -355,7 +355,7 @@ SILENT = [
 
 def test_every_function_that_writes_these_tables_has_cases_of_both_kinds():
     writers = set(find_all_writers()) - set(ALLOWED)
-    assert {case.function for case in RAISING} == writers
+    assert {case.function for case in INCREMENTING} == writers
     assert {case.function for case in SILENT} == writers
 
 
@@ -388,7 +388,7 @@ async def run(case, user):
     return before, await user.version()
 
 
-@pytest.mark.parametrize("case", RAISING, ids=str)
+@pytest.mark.parametrize("case", INCREMENTING, ids=str)
 async def test_a_change_increments_the_version_by_one(user, case):
     before, after = await run(case, user)
     assert after == before + 1
@@ -403,7 +403,7 @@ async def test_without_a_change_the_version_stays(user, case):
 async def test_a_transaction_increments_the_version_once(user):
     before = await user.version()
     async with user.database.transaction(user.user_id) as connection:
-        for case in RAISING:
+        for case in INCREMENTING:
             if case.prepare is None:
                 await case.call(connection, user)
     assert await user.version() == before + 1

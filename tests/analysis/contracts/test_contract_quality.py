@@ -47,13 +47,13 @@ def test_periods_and_statuses_are_right(scores: ContractScores):
 
 
 def test_next_payments_come_on_the_day_that_was_told(scores: ContractScores):
-    assert scores.nexts > 21 * len(PEOPLE)
+    assert scores.nexts > 22 * len(PEOPLE)
     assert scores.next_exact >= 0.90, scores
     assert scores.next_near >= 0.98, scores
 
 
 def test_everyday_purchases_stay_out_of_contracts(scores: ContractScores):
-    assert scores.purchases > 1190 * len(PEOPLE)
+    assert scores.purchases > 1200 * len(PEOPLE)
     assert scores.purchases_share <= 0.01, scores
 
 

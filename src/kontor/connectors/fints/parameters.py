@@ -102,27 +102,21 @@ class BankParameters:
 
     def find_newest(self, command: str, versions: Iterable[int]) -> int | None:
         """The newest of these versions that the bank has of a business, such as HKSAL."""
-        offered = {segment.header.version for segment in self._list_segments(command)}
+        offered = {segment.header.version for segment in self.bank.list_segments(command)}
         return max(offered.intersection(versions), default=None)
 
     def offers(self, command: str) -> bool:
-        return bool(self._list_segments(command))
+        return bool(self.bank.list_segments(command))
 
     def find_parameter(self, command: str, version: int | None = None) -> Any:
         """What the bank says about a business; None where it says nothing that the library knows."""
-        return next(iter(self._list_parameters(command, version)), None)
+        return next(iter(self.bank.list_parameters(command, version)), None)
 
     @property
     def sepa_formats(self) -> list[str]:
         """The bank's own names of the formats of SEPA orders that it takes."""
         listed = getattr(self.find_parameter("HKSPA"), "supported_sepa_formats", ())
         return [descriptor for descriptor in listed if descriptor]
-
-    def _list_parameters(self, command: str, version: int | None = None) -> list[Any]:
-        return self.bank.list_parameters(command, version)
-
-    def _list_segments(self, command: str, version: int | None = None) -> list[Any]:
-        return self.bank.list_segments(command, version)
 
     @property
     def capabilities(self) -> tuple[Capability, ...]:
@@ -145,7 +139,7 @@ class BankParameters:
         if parameter is not None:
             return bool(parameter.national_account_allowed)
         # A version that the library does not know: the flags have the same places in all.
-        elements = (element for segment in self._list_segments("HKSPA") for element in segment._additional_data)
+        elements = (element for segment in self.bank.list_segments("HKSPA") for element in segment._additional_data)
         groups = [element for element in elements if isinstance(element, list)]
         return bool(groups) and groups[0][1:2] == ["J"]
 

@@ -1,10 +1,10 @@
-"""python-fints reads a message in a third of the time when some of its steps are replaced. The result is the same.
+"""python-fints reads a message in half the time when some of its steps are replaced. The result is the same.
 
 For every segment it compares the names of all its two hundred classes; it renders each inner message again only to
 compare its length with a limit that no such field has; for every token it copies the rest of the message; it looks at
-all values of a list to find the last one; and it reads the parameters of a bank anew for each of its customers. It
-still needs microseconds for a byte of a segment, so that a bank could keep a thread busy for minutes: the size of what
-is not binary is limited.
+all values of a list to find the last one; and it reads the parameters of a bank anew for each of its customers, which
+takes ten times as long as finding them among those already read. It still needs microseconds for a byte of a segment,
+so that a bank could keep a thread busy for minutes: the size of what is not binary is limited.
 """
 
 import re
