@@ -13,7 +13,7 @@ import httpx
 import psycopg
 import pytest
 from httpx._transports import default as transports
-from hypothesis import HealthCheck
+from hypothesis import HealthCheck, is_hypothesis_test
 from hypothesis import settings as examples
 
 import given_clusters
@@ -35,6 +35,7 @@ from kontor.storage import demo_bank_payments, keys
 from kontor.storage.embedded import EmbeddedPostgres
 from kontor.storage.lock_order import check_lock_order
 from long_tier import LongTier, add_options
+from many_examples import count_examples
 from plain_http import create_shared_ssl_context, plain_client
 from processes import KONTOR, WITH_CHEAP_PASSWORDS, free_port, make_template, running_server, running_worker
 from tenants import TenantUnderTest, create_office, create_tenant, generate_rsa_key
@@ -44,6 +45,7 @@ from timeouts import WAIT_TIMEOUT_SECONDS
 # ones, set KONTOR_TEST_NEW_EXAMPLES.
 examples.register_profile(
     "kontor",
+    max_examples=count_examples(100),
     derandomize="KONTOR_TEST_NEW_EXAMPLES" not in os.environ,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -171,6 +173,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         place = item.path.relative_to(TESTS).as_posix()
         if place.startswith(PROGRAMS) and not OTHER_TIERS.intersection(item.keywords):
             item.add_marker("programs")
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("examples")
     if not config.getoption("--long-tier"):
         folders = [str(item.path.parent.relative_to(TESTS)) for item in items]
         ranks = {folder: SLOW_FOLDERS.index(folder) for folder in folders if folder in SLOW_FOLDERS}

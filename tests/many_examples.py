@@ -1,7 +1,10 @@
-"""Tests with many examples: the long tier tries all of them, the fast tier a part."""
+"""Tests with many examples: the long tier tries all of them, the fast tier a part.
+
+tests/conftest.py marks all properties `examples`.
+"""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 import pytest
@@ -11,14 +14,14 @@ T = TypeVar("T")
 ALL_EXAMPLES = "KONTOR_TEST_ALL_EXAMPLES"  # set by ./dev for the long tier
 
 
-def many_examples(count: int) -> Callable[[Any], Any]:
-    """`@many_examples(400)` above `@given`: a quarter of them in the fast tier."""
-    tried = count if ALL_EXAMPLES in os.environ else max(count // 4, 10)
+def count_examples(count: int) -> int:
+    """How many of them a property tries: all in the long tier, a quarter in the fast tier."""
+    return count if ALL_EXAMPLES in os.environ else max(count // 4, 10)
 
-    def decorate(test: Any) -> Any:
-        return pytest.mark.examples(settings(max_examples=tried)(test))
 
-    return decorate
+def many_examples(count: int) -> Any:
+    """`@many_examples(400)` above `@given`: another number than 100."""
+    return settings(max_examples=count_examples(count))
 
 
 def few_cases(cases: Iterable[Any], count: int) -> list[Any]:

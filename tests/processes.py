@@ -70,10 +70,11 @@ class running_worker:  # noqa: N801 (reads as a statement)
 def start_kontor(
     settings: Settings, arguments: list[str], log: Path, program: list[str] = KONTOR
 ) -> subprocess.Popen[bytes]:
+    """It ends also when the tests are killed."""
     with log.open("ab") as file:
         return subprocess.Popen(
             [*program, *arguments],
-            env=os.environ | export_settings(settings),
+            env=os.environ | export_settings(replace(settings, parent_pid=os.getpid())),
             stdout=file,
             stderr=file,
             start_new_session=True,

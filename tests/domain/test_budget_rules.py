@@ -33,14 +33,12 @@ def make_budget(amount=Decimal(1), *categories, carries_over=True):
     return Budget(NOBODY, "b", categories, amount, date(2026, 1, 1), carries_over)
 
 
-@many_examples(100)
 @given(planned, st.lists(booked, max_size=40))
 def test_what_is_available_and_what_was_spent_add_up_to_all_that_was_planned(amount, spent):
     assert find_available(make_budget(amount), spent) + sum(spent) == (len(spent) + 1) * amount
     assert find_available(make_budget(amount, carries_over=False), spent) == amount
 
 
-@many_examples(100)
 @given(planned, st.lists(booked, min_size=1, max_size=40))
 def test_a_month_begins_with_what_the_month_before_has_left(amount, spent):
     budget = make_budget(amount)
@@ -49,7 +47,6 @@ def test_a_month_begins_with_what_the_month_before_has_left(amount, spent):
     assert find_available(budget, spent) == amount + month.remaining
 
 
-@many_examples(100)
 @given(booked, booked, booked)
 def test_exceeded_means_that_less_than_nothing_is_left(available, spent, forecast):
     month = BudgetMonth(available, spent, forecast, forecast, forecast)
@@ -58,7 +55,6 @@ def test_exceeded_means_that_less_than_nothing_is_left(available, spent, forecas
         assert (month.status is BudgetStatus.TIGHT) == (10 * forecast >= 9 * available)
 
 
-@many_examples(100)
 @given(st.lists(st.lists(names, min_size=1, max_size=3), max_size=8))
 def test_budgets_that_do_not_overlap_never_share_a_category(wanted):
     """Whatever comes first is stored; a booking of any category is then in one budget of its tree at most."""
@@ -102,7 +98,6 @@ def test_rates_and_days_of_a_goal_reach_it_and_not_much_earlier(target, saved, t
         assert monthly is None or monthly <= 0 or missing > 1200 * monthly
 
 
-@many_examples(100)
 @given(days, st.integers(0, 1200))
 def test_so_many_months_later_is_so_many_whole_months_away(day, months):
     later = add_months(day, months)

@@ -79,6 +79,17 @@ def test_a_message_is_split_as_the_library_splits_it(message):
     assert split_or_refuse(split_segments, message) == split_or_refuse(LIBRARY.explode_segments, message)
 
 
+@given(st.lists(st.sampled_from(["", "HKSAL", "HKKAZ"]), max_size=8))
+def test_a_list_ends_with_its_last_value_also_when_it_is_read_again(names):
+    last = max((place for place, name in enumerate(names, 1) if name), default=0)
+    account = b"HIUPD:4:6:4+1::280:76+DE12++6+EUR+A++Konto++"
+    [segment] = SegmentSequence(account + b"+".join(name.encode() for name in names) + b"'").segments
+    for _ in range(2):
+        assert [each.transaction or "" for each in segment.allowed_transactions] == names[:last]
+    assert segment.allowed_transactions[500].transaction is None
+    assert len(segment.allowed_transactions) == last
+
+
 @pytest.mark.parametrize(
     "message",
     [b"HISALS:12:5:4+3+1'", b"HIUPD:4:6:4+1::280:76?'5+DE12++6+EUR+A?+B++Konto++HKSAL:1'", b"HISALS:1:5+@2@ab'"],
@@ -138,7 +149,7 @@ def test_what_is_not_binary_is_measured_also_in_the_envelope(message, size):
 def test_an_answer_of_very_many_parts_is_refused_before_it_is_read(script, unit):
     """Reading it would take minutes."""
     envelope = b"HNHBK:1:3+000000000342+300+0+1'HNVSK:998:3'HNVSD:999:1+@%d@"
-    content = unit * (8_000_000 // len(unit))
+    content = unit * (2_000_000 // len(unit))
     script.handle = send(lambda raw: envelope % len(content) + content + b"'HNHBS:5:1+1'")
     script.messages = 0
     credentials = {"userid": Secret("somebody"), "pin": Secret("s3cret-pin")}

@@ -59,7 +59,7 @@ class ParsedSegments:
 
     def list_segments(self, command: str, version: int | None = None) -> list[Any]:
         """What the bank says about a business, such as HKSAL."""
-        return list(self.segments.find_segments(f"{command[0]}I{command[2:]}S", version))
+        return list(self.segments.find_segments(f"{command[0]}I{command[2:]}S", version, recurse=False))
 
     def list_parameters(self, command: str, version: int | None = None) -> list[Any]:
         """The library keeps a damaged segment, and one of a version that it does not know, without a parameter."""
@@ -151,7 +151,7 @@ class BankParameters:
         )
 
     def list_accounts(self) -> list[Any]:
-        return list(self.user.segments.find_segments("HIUPD"))
+        return list(self.user.segments.find_segments("HIUPD", recurse=False))
 
     # Keeping it
 

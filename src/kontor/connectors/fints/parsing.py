@@ -1,10 +1,11 @@
 """python-fints reads a message in half the time when some of its steps are replaced. The result is the same.
 
 For every segment it compares the names of all its two hundred classes; it renders each inner message again only to
-compare its length with a limit that no such field has; for every token it copies the rest of the message; it looks at
-all values of a list to find the last one; and it reads the parameters of a bank anew for each of its customers, which
-takes ten times as long as finding them among those already read. It still needs microseconds for a byte of a segment,
-so that a bank could keep a thread busy for minutes: the size of what is not binary is limited.
+compare its length with a limit that no such field has; for every token it copies the rest of the message; it fills a
+list with up to 999 empty values and looks at all of them to find the last one; and it reads the parameters of a bank
+anew for each of its customers, which takes ten times as long as finding them among those already read. It still needs
+microseconds for a byte of a segment, so that a bank could keep a thread busy for minutes: the size of what is not
+binary is limited.
 """
 
 import re
@@ -16,6 +17,7 @@ from weakref import WeakKeyDictionary
 from fints.fields import SegmentSequenceField
 from fints.formals import SegmentHeader
 from fints.parser import FinTS3Parser, FinTS3Serializer, Token
+from fints.segments.bank import HIUPD6
 from fints.segments.base import FinTS3Segment
 from fints.types import Container, ValueList
 
@@ -162,16 +164,23 @@ def write_segment(segment: Any) -> bytes:
 
 
 def _find_length(values: ValueList) -> int:
-    """Without what is empty at the end."""
-    for place in range(len(values._data), 0, -1):
-        value = values._data[place - 1]
-        if value is not None and not (isinstance(value, Container) and value.is_unset()):
-            return place
-    return 0
+    """Without what is empty at the end, which is dropped: the library makes it again where somebody asks for it.
+
+    Threads share a bank's parameters. Each of them finds the same length.
+    """
+    length = next((place for place in range(len(values._data), 0, -1) if not _is_empty(values._data[place - 1])), 0)
+    del values._data[length:]
+    return length
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, Container) and bool(value.is_unset()))
 
 
 def patch_fints_parser() -> None:
     ValueList._get_minimal_true_length = _find_length
+    businesses = HIUPD6._fields["allowed_transactions"]
+    businesses.count, businesses.max_count = None, 999  # the library makes all 999 for every account
     FinTS3Parser.explode_segments = staticmethod(split_segments)
     FinTS3Parser.parse_segment = parse_segment
     FinTS3Segment.find_subclass = staticmethod(find_class)
