@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kontor.analysis.contracts import Status, find_contracts
@@ -15,6 +15,7 @@ from kontor.analysis.disposable_money import DisposableMoney, find_disposable_mo
 from kontor.analysis.records import Record
 from kontor.connectors.demo.people import person_for
 from kontor.domain.clocks import BERLIN
+from many_examples import many_examples
 
 FOLDER = Path(__file__).parent / "disposable_money_cases"
 CASES = sorted(file.stem for file in FOLDER.glob("*.json"))
@@ -101,7 +102,7 @@ spendings = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=80)
+@many_examples(80)
 @given(spendings, st.integers(0, 14))
 def test_all_amounts_follow_from_each_other_to_the_cent(records: list[Record], months: int):
     found = find([*records, *make_salaries(months)], TODAY)

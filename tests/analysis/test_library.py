@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kontor.analysis
@@ -17,6 +17,7 @@ from kontor.analysis.day_order import order_records
 from kontor.analysis.records import Account, make_record
 from kontor.analysis.tagging import NOBODY, load_tagger
 from kontor.domain.transactions import Transaction
+from many_examples import many_examples
 
 GUIDE = Path(__file__).parents[2] / "docs/guides/library.md"
 TODAY = date(2026, 11, 1)
@@ -122,7 +123,7 @@ def test_an_account_that_cannot_be_read_is_named_with_its_field(account, message
 
 
 @given(st.decimals("-99999", "99999", places=2), st.dates(date(1950, 1, 1), date(2100, 1, 1)))
-@settings(max_examples=25)
+@many_examples(25)
 def test_amounts_and_days_mean_the_same_in_every_type(amount, day):
     spellings = [
         {"date": day, "amount": amount},

@@ -19,6 +19,7 @@ from kontor.api.answers import HttpError
 from kontor.api.app import OPERATIONS
 from kontor.api.bodies import convert_query, decode_json, parse_pairs, read_body
 from kontor.wire.management import NewUser
+from many_examples import count_examples
 from plain_http import plain_client
 
 JSON = {"Content-Type": "application/json"}
@@ -126,7 +127,7 @@ def test_no_body_within_the_limit_takes_long_to_refuse(content):
 
 
 @settings(
-    max_examples=25,
+    max_examples=count_examples(25),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     database=None,
@@ -159,19 +160,19 @@ user_like = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+@settings(max_examples=count_examples(60), deadline=None, suppress_health_check=list(HealthCheck), database=None)
 @given(body=user_like | json_values)
 def test_any_json_is_created_or_refused(post_user, body):
     assert post_user(json.dumps(body).encode()).status_code in (201, 400, 409)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+@settings(max_examples=count_examples(60), deadline=None, suppress_health_check=list(HealthCheck), database=None)
 @given(body=st.binary(max_size=200))
 def test_any_bytes_are_refused(post_user, body):
     assert post_user(body).status_code == 400
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+@settings(max_examples=count_examples(40), deadline=None, suppress_health_check=list(HealthCheck), database=None)
 @given(content=st.binary(max_size=100), login=st.binary(min_size=1, max_size=60))
 def test_any_form_and_login_are_refused(http, content, login):
     headers = FORM | {"Authorization": "Basic " + base64.b64encode(login).decode()}

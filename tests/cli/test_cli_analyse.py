@@ -131,7 +131,7 @@ def test_nothing_is_needed_but_the_file(folder):
     assert "<script" not in page
 
 
-@pytest.mark.parametrize("persona", few_cases(PERSONAS, 4))
+@pytest.mark.parametrize("persona", few_cases(PERSONAS, 2))
 def test_months_are_what_the_cashflow_says(persona, tmp_path):
     person = person_for(f"{persona}+files", DAY)
     for account in person.accounts:

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 from sepaxml.validation import try_valid_xml
@@ -12,6 +12,7 @@ from sepaxml.validation import try_valid_xml
 from kontor.connectors.pain001 import NAMESPACE, SCHEMA, Batch, name_order, write_pain001
 from kontor.connectors.pain_messages import Party
 from kontor.domain.payments import Order
+from many_examples import many_examples
 
 DEBTOR = Party("Erika Mustermann", "DE02120300000000202051", "BYLADEM1001")
 AT = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -38,7 +39,7 @@ def find_all(document: bytes, path: str) -> list[str]:
     return [element.text for element in root.iterfind("/".join(f"{{*}}{name}" for name in path.split("/")))]
 
 
-@settings(max_examples=20)  # the schema is checked in Python, slowly
+@many_examples(20)  # the schema is checked in Python, slowly
 @given(st.lists(orders, min_size=1, max_size=4), st.booleans(), st.booleans())
 def test_every_order_gives_a_valid_document_that_says_it(wanted, is_bulk, is_instant):
     batch = Batch("0123456789abcdef0123456789abcdef", tuple(wanted), DAY, is_bulk, is_instant)

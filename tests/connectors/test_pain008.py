@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sepaxml.validation import try_valid_xml
 
@@ -14,6 +14,7 @@ from kontor.connectors.pain_messages import Party
 from kontor.connectors.statements import StatementError
 from kontor.domain.mandates import DebitInstruction, DebitScheme, Mandate, SequenceType
 from kontor.domain.payments import Order
+from many_examples import many_examples
 
 CREDITOR = Party("Sportverein Musterstadt", "DE02120300000000202051", "BYLADEM1001")
 AT = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -45,7 +46,7 @@ SINGLE = make_batch(
 )
 
 
-@settings(max_examples=10)  # the schema is checked in Python, slowly
+@many_examples(10)  # the schema is checked in Python, slowly
 @given(debits, st.sampled_from(DebitScheme), st.sampled_from(SequenceType), st.sampled_from(SCHEMAS), st.booleans())
 def test_every_batch_is_valid_and_is_read_back_as_it_was_ordered(pairs, scheme, sequence, schema, has_bic):
     batch = make_batch(pairs, scheme, sequence)

@@ -6,8 +6,10 @@
 from benchmarks.merging.histories import BEHAVIOURS, make_history
 from benchmarks.merging.pages import score_piece
 from benchmarks.merging.scoring import play
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from many_examples import many_examples
 
 HISTORIES = 300
 
@@ -19,14 +21,14 @@ def test_every_true_booking_is_stored_once_and_keeps_its_id():
     assert set(score.behaviours) == set(BEHAVIOURS), "each behaviour of banks was played"
 
 
-@settings(max_examples=60, deadline=None)
+@many_examples(60)
 @given(st.integers(0, 10**9))
 def test_any_history_ends_with_the_truth(seed):
     score, _ = play(make_history(seed))
     assert score.is_right, score
 
 
-@settings(max_examples=25, deadline=None)
+@many_examples(25)
 @given(st.integers(0, 10**9))
 def test_what_was_delivered_last_changes_nothing_when_it_comes_again(seed):
     history = make_history(seed)

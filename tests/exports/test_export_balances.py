@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from known_accounts import open_account
 
 from kontor.storage.balances import LIST_BALANCES
+from many_examples import count_examples
 
 FIRST = date(2026, 1, 1)
 INSERT = (
@@ -57,7 +58,7 @@ def reckon(bookings, balance, known, since, until, interval):
     return found
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=count_examples(60), suppress_health_check=list(HealthCheck))
 @given(
     bookings=st.lists(moves, max_size=12),
     balance=st.decimals(-5000, 5000, places=2),

@@ -26,6 +26,7 @@ from kontor.domain.sca import Challenge
 from kontor.domain.sca_machine import ScaPosition, ScaState
 from kontor.services.payments.steps import conclude, decide_for
 from kontor.services.sca.steps import keep_open_secrets
+from many_examples import count_examples
 
 ANSWERS = {
     "method": {"chosenScaMethodId": "901"},
@@ -139,7 +140,7 @@ async def follow_everything(payer, transfer):
             assert (await payer.get(transfer.href(rel))).status_code == 200
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=count_examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(plans, st.lists(st.sampled_from(MOVES), max_size=8))
 async def test_whatever_is_answered_the_books_agree(environment, plan, moves):
     await drive(environment, plan, moves)

@@ -10,6 +10,7 @@ from kontor.domain.errors import InvalidError
 from kontor.domain.sca_machine import MAX_WRONG_TANS, AnswerKind, ScaState, fits
 from kontor.services.sca.consents import NotOpenError
 from kontor.wire.consents import STATES
+from many_examples import count_examples
 
 LOGINS = sorted(login for login, scenario in SCENARIOS.items() if scenario.demands_sca)
 VALUES = st.sampled_from(
@@ -26,7 +27,7 @@ async def lasting_user(settings, standing_services, shared):
             yield user
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=count_examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(LOGINS), MOVES)
 async def test_random_answers(lasting_user, login, moves):
     """Nothing but the expected errors; an answer reaches the bank only where it fits; attempts are counted."""

@@ -22,6 +22,7 @@ from kontor.storage.data_versions import lock_data
 from kontor.storage.documents import STALE_ROWS, fill_documents, store_documents
 from kontor.storage.json_rows import current_condition, fresh_expression
 from kontor.wire.transactions import FIELDS
+from many_examples import count_examples
 from processes import beside
 from stored_data import TODAY
 
@@ -163,7 +164,7 @@ async def follow(stage, user, names):
         await check(stage, user)
 
 
-@examples(max_examples=12, phases=[Phase.explicit, Phase.generate], deadline=None)
+@examples(max_examples=count_examples(12), phases=[Phase.explicit, Phase.generate], deadline=None)
 @given(names=st.lists(st.sampled_from(sorted(WRITES)), min_size=3, max_size=8))
 def test_stored_objects_equal_fresh_ones_after_any_writes(stage, names):
     stage.run(follow(stage, stage.add_user(), names))
@@ -190,7 +191,7 @@ bookings = st.builds(
 )  # fmt: skip
 
 
-@examples(max_examples=25, phases=[Phase.explicit, Phase.generate], deadline=None)
+@examples(max_examples=count_examples(25), phases=[Phase.explicit, Phase.generate], deadline=None)
 @given(rows=st.lists(st.tuples(bookings, st.none() | st.text('aé"\\ \n', min_size=1, max_size=5)), min_size=1))
 def test_objects_of_new_rows_are_literally_those_of_the_database(stage, rows):
     async def store(user):

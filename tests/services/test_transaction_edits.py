@@ -25,6 +25,7 @@ from kontor.services.transactions import Correction
 from kontor.storage import tag_views, transactions
 from kontor.storage.transaction_edits import forget_old_rows
 from kontor.wire.transactions import CUSTOMER_FIELDS, FIELDS
+from many_examples import count_examples
 from processes import beside
 from stored_data import TODAY
 
@@ -134,7 +135,7 @@ async def follow(user, taken):
         assert await read_rows(user) == model
 
 
-@examples(max_examples=15, phases=[Phase.explicit, Phase.generate], deadline=None)
+@examples(max_examples=count_examples(15), phases=[Phase.explicit, Phase.generate], deadline=None)
 @given(taken=steps)
 def test_undoing_restores_exactly_what_nobody_has_changed_since(stage, taken):
     stage.run(follow(stage.add_user(), taken))

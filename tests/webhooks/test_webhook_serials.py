@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kontor.domain.webhooks import Event, EventType
+from many_examples import count_examples
 from receivers import Receiver
 
 TYPES = list(EventType)
@@ -87,7 +88,7 @@ async def look_for_gaps(office):
 HISTORIES = st.lists(st.tuples(st.sampled_from(TYPES), st.integers(1, 3), st.booleans()), min_size=1, max_size=8)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=count_examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(history=HISTORIES)
 async def test_any_history_of_commits_and_rollbacks_is_gap_free(office, receiver, user, history):
     office.owner.execute("delete from webhooks")

@@ -51,7 +51,7 @@ def compare(flows, records, contracts, accounts):
     return compared
 
 
-@pytest.mark.parametrize("login", few_cases(PERSONAS, 4))
+@pytest.mark.parametrize("login", few_cases(PERSONAS, 2))
 def test_a_budget_of_each_category_is_the_cashflow_of_that_category(login):
     records, accounts = read_person(login, TODAY)
     records = split_some(records)

@@ -3,11 +3,12 @@
 import pytest
 from catalogue_view import EVERYTHING as CATALOGUE
 from catalogue_view import count_calls, load_again
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kontor.connectors.catalogue.aliases import HEAD_OFFICES, SYNONYMS
 from kontor.connectors.catalogue.search import fold
+from many_examples import many_examples
 
 CODES = {provider.bank_code for provider in CATALOGUE.list()}
 
@@ -146,7 +147,7 @@ def test_the_order_is_the_same_every_time():
         assert [p.id for p in CATALOGUE.list(q=query)] == [p.id for p in again.list(q=query)]
 
 
-@settings(max_examples=60)
+@many_examples(60)
 @given(st.text(max_size=200))
 def test_no_query_breaks_the_search(query):
     CATALOGUE.list(q=query)

@@ -13,6 +13,7 @@ from kontor.connectors.base import Done, Failed, FailureKind
 from kontor.connectors.demo.payees import PayeeScenario
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.transactions import find_day
+from many_examples import count_examples
 
 PAYEES = (
     "outside",
@@ -131,7 +132,7 @@ class Life:
                 assert all(find_day(row) <= self.today for row in finals)
 
 
-@sizes(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@sizes(max_examples=count_examples(10), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.one_of(PAY, PAY, REPEAT, ASK, WAIT), min_size=4, max_size=12))
 def test_the_balance_is_what_the_account_opened_with_and_all_that_was_booked(settings, moves):
     life = Life(settings.database_url)

@@ -12,13 +12,14 @@ from decimal import Decimal
 from io import BytesIO
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statement_strategies import TODAY
 
 from kontor.connectors.demo.people import person_for
 from kontor.connectors.statements import StatementError, read_camt, read_csv, read_mt535, read_mt940, read_statements
 from kontor.demobank.statements import write_camt052, write_camt053, write_mt535, write_mt940, write_mt942
+from many_examples import many_examples
 
 INPUTS = int(os.environ.get("KONTOR_TEST_FUZZ_INPUTS", "3000"))
 NAMES = ("mt940", "mt942", "camt052", "camt053", "mt535", "csv", "zip")
@@ -172,7 +173,7 @@ def test_damaged_files_raise_nothing_but_our_own_error(seeds, name):
     assert min(outcomes.values()) > 0
 
 
-@settings(max_examples=100)
+@many_examples(100)
 @given(st.binary(max_size=400) | st.text(max_size=300).map(str.encode))
 def test_arbitrary_bytes_raise_nothing_but_our_own_error(content):
     for read in (*READERS.values(), read_statements):

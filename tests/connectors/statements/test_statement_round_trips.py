@@ -9,7 +9,7 @@ from importlib.resources import files
 from io import StringIO
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from statement_strategies import (
     LATIN,
@@ -223,7 +223,7 @@ def _has_columns_of_their_own(profile: Profile) -> bool:
 
 
 @pytest.mark.parametrize("key", [profile.key for profile in load_profiles() if _has_columns_of_their_own(profile)])
-@settings(max_examples=15)
+@many_examples(15)
 @given(st.data())
 def test_a_csv_of_any_bank_is_read_the_same(key, data):
     raw = _load(key)

@@ -34,9 +34,10 @@ def test_a_flow_violates_nothing(checked, flow):
 
 def test_the_flows_use_every_operation_that_has_a_schema(checked):
     watched, service = checked
-    for flow in ("fetch", "read details", "read directory"):
-        FLOWS[flow](service, service.url)
     known = {f"{operation['method']} {operation['path']}" for operation in DOCUMENT["operations"]}
+    for flow in ("fetch", "read details", "read directory"):
+        if known - watched.seen:  # the tests above may have run it
+            FLOWS[flow](service, service.url)
     assert known - watched.seen == set()
 
 

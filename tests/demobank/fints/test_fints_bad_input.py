@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from fints_talk import BANK, Talk, frame, make_tan, read_answer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fints_banks import FintsBankUnderTest
 from kontor.demobank.fints.segments import make_segment, number_segments, write_segments
 from kontor.demobank.fints.server import MAX_BODY_BYTES
+from many_examples import many_examples
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def test_a_message_that_is_cut_off_anywhere_is_refused(fints_bank: FintsBankUnde
         assert {"9050", "9800"} <= set(codes), message[:end]
 
 
-@settings(max_examples=150)
+@many_examples(150)
 @given(st.data())
 def test_changed_bytes_never_break_the_bank(fints_bank: FintsBankUnderTest, data: st.DataObject):
     message = bytearray(write_beginning(fints_bank))

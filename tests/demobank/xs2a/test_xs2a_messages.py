@@ -36,9 +36,10 @@ def test_a_flow_violates_nothing(checked, flow):
 
 def test_the_flows_use_every_operation_that_has_a_schema(checked):
     watched, bank = checked
-    for flow in ("fetch demo1", "pay otherwise", "go wrong", "read the rest", "pay test_decoupled", "cancel"):
-        FLOWS[flow](bank, bank.url)
     known = {f"{operation['method']} {operation['path']}" for operation in DOCUMENT["operations"]}
+    for flow in ("fetch demo1", "pay otherwise", "go wrong", "read the rest", "pay test_decoupled", "cancel"):
+        if known - watched.seen:  # the tests above may have run it
+            FLOWS[flow](bank, bank.url)
     assert known - watched.seen == set()
 
 
