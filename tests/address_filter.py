@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+CONNECTING = frozenset(("socket.connect", "socket.sendto", "socket.sendmsg"))
 INET = (2, 10)  # address families of Linux
 OWN = ("127.", "::1", "::ffff:127.")
 
@@ -17,14 +18,13 @@ def refuse_outside(note: Callable[[str], None] | None = None) -> None:
     """For the rest of the process."""
 
     def inspect(event: str, arguments: tuple[Any, ...]) -> None:
-        if not event.startswith("socket."):
+        if event not in CONNECTING:  # nearly all: the interpreter tells of everything
             return
-        if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
-            line, address = arguments[0], arguments[-1]
-            if int(line.family) in INET and isinstance(address, tuple) and not str(address[0]).startswith(OWN):
-                if note is not None:
-                    note(f"{event} {address[0]}")
-                raise OSError(f"tests connect to no other machine: {address[0]}")
+        line, address = arguments[0], arguments[-1]
+        if int(line.family) in INET and isinstance(address, tuple) and not str(address[0]).startswith(OWN):
+            if note is not None:
+                note(f"{event} {address[0]}")
+            raise OSError(f"tests connect to no other machine: {address[0]}")
 
     sys.addaudithook(inspect)
 

@@ -56,13 +56,13 @@ XML = {
 }
 
 
-def calls(tree: ast.Module) -> list[ast.Call]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+def calls(nodes: list[ast.AST]) -> list[ast.Call]:
+    return [node for node in nodes if isinstance(node, ast.Call)]
 
 
-def modules(tree: ast.Module) -> set[str]:
+def modules(nodes: list[ast.AST]) -> set[str]:
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found |= {name.name.partition(".")[0] for name in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and node.module != "xml.sax.saxutils":  # it only escapes
@@ -71,9 +71,9 @@ def modules(tree: ast.Module) -> set[str]:
 
 
 def find_faults(source: str, name: str) -> list[str]:
-    tree = ast.parse(source)
+    nodes = list(ast.walk(ast.parse(source)))
     faults = []
-    for call in calls(tree):
+    for call in calls(nodes):
         function = call.func.id if isinstance(call.func, ast.Name) else ""
         if function in ("eval", "exec", "compile", "__import__"):
             faults.append(f"{function} runs text")
@@ -83,7 +83,7 @@ def find_faults(source: str, name: str) -> list[str]:
                 faults.append(f"{option.arg}={value}")
             if (option.arg, value) in (("follow_redirects", True), ("autoescape", False)):
                 faults.append(f"{option.arg}={value}")
-    used = modules(tree)
+    used = modules(nodes)
     faults += [
         f"{module} reads objects of any type" for module in ("pickle", "marshal", "shelve", "yaml") if module in used
     ]

@@ -77,6 +77,7 @@ class Mutants:
         self.connection, self.role = connection, role
         self.values = Values(connection, ANNA)
         self.outcomes = Counter()
+        self.foreign = self.read_foreign()
 
     def find_leaks(self):
         for statement in find_statements():
@@ -93,27 +94,24 @@ class Mutants:
 
     def try_out(self, text, mutant, values):
         with self.connection.transaction(force_rollback=True):
-            before = self.read_foreign()
-            expected, _ = self.run(text, values)
-            found, after = self.run(mutant, values)
+            with self.connection.transaction(force_rollback=True):
+                expected = self.run(text, values)
+            found = self.run(mutant, values)
+            is_foreign_changed = self.read_foreign() != self.foreign
         if isinstance(expected, str) or isinstance(found, str):
             return expected if isinstance(expected, str) else found
-        return "leak" if found != expected or before != after else "same"
+        return "leak" if found != expected or is_foreign_changed else "same"
 
     def run(self, text, values):
-        """(rows, or why there are none; Bert's rows afterwards)"""
-        result = after = None
-        with self.connection.transaction(force_rollback=True):
-            try:
-                with self.connection.transaction(), acting_as(self.connection, self.role, ANNA):
-                    cursor = RawCursor(self.connection)
-                    cursor.execute(text, values)
-                    rows = cursor.fetchall() if cursor.description else []
-                    result = Counter(map(repr, rows)), cursor.rowcount
-            except psycopg.Error as error:
-                result = type(error).__name__
-            after = self.read_foreign()
-        return result, after
+        """The rows, or why there are none."""
+        try:
+            with self.connection.transaction(), acting_as(self.connection, self.role, ANNA):
+                cursor = RawCursor(self.connection)
+                cursor.execute(text, values)
+                rows = cursor.fetchall() if cursor.description else []
+                return Counter(map(repr, rows)), cursor.rowcount
+        except psycopg.Error as error:
+            return type(error).__name__
 
     def read_foreign(self):
         query = " union all ".join(
