@@ -39,6 +39,10 @@ class Books:
         ]
         return sorted(days)
 
+    def list_pending(self, place: int) -> list[Decimal]:
+        rows = [entry.transaction for entry in self.accounts[place].entries]
+        return [row.amount for row in rows if row.is_pending]
+
     @property
     def _owner(self) -> BookOwner:
         return find_owner(self.login, Context(today=self.bank.today, customer=WIRE_CUSTOMER))

@@ -73,8 +73,9 @@ def read_money(number: str, sign: str) -> Decimal:
 
 
 def test_a_depot_is_listed(fints_bank: FintsBankUnderTest):
-    books = Books(fints_bank, "test_products+python")
+    books = Books(fints_bank, "test_products+py")
     depot = next(account for account in books.accounts if account.positions)
+    assert all(position.name.isascii() for position in depot.positions), "it takes ISO 8859-1 for UTF-8"
     client = make_client(fints_bank, books.login)
     with client:
         account = SEPAAccount(None, "KONTDEFFXXX", depot.product.account_number, "", BANK_CODE)
@@ -90,7 +91,7 @@ def test_statements_are_listed_and_fetched(
     offered = {"HKEKA": ((version,), False), "HKKAU": ((1 if version == 3 else 2,), False)}
     monkeypatch.setattr(parameters, "BUSINESSES", parameters.BUSINESSES | offered)
     monkeypatch.setattr("kontor.connectors.demo.account_statements.MAX_MONTHS", 4)
-    books = Books(fints_bank, f"test_student+python-statements{version}")
+    books = Books(fints_bank, f"test_student+py-files{version}")
     expected = books.list_statements()
     client = make_client(fints_bank, books.login)
     with client:
