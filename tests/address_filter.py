@@ -18,7 +18,7 @@ def refuse_outside(note: Callable[[str], None] | None = None) -> None:
     """For the rest of the process."""
 
     def inspect(event: str, arguments: tuple[Any, ...]) -> None:
-        if event not in CONNECTING:  # nearly all: the interpreter tells of everything
+        if event not in CONNECTING:  # most events: the interpreter reports many kinds
             return
         line, address = arguments[0], arguments[-1]
         if int(line.family) in INET and isinstance(address, tuple) and not str(address[0]).startswith(OWN):

@@ -159,7 +159,7 @@ ENDLESS_FAST = {
 
 
 def _deflate_again(data: bytes) -> bytes:
-    """Twice more: each layer shrinks zeros to a hundredth or less."""
+    """Twice more: a bomb of three layers is smaller than 1 KB."""
     return gzip.compress(gzip.compress(data))
 
 

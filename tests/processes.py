@@ -70,7 +70,7 @@ class running_worker:  # noqa: N801 (reads as a statement)
 def start_kontor(
     settings: Settings, arguments: list[str], log: Path, program: list[str] = KONTOR
 ) -> subprocess.Popen[bytes]:
-    """It ends also when the tests are killed."""
+    """The process also ends when the process of the tests is killed."""
     with log.open("ab") as file:
         return subprocess.Popen(
             [*program, *arguments],

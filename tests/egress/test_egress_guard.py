@@ -126,7 +126,7 @@ NETWORK_MODULES = {
     "aiohttp", "ftplib", "http", "httpcore", "httpx", "imaplib", "poplib", "requests", "smtplib", "socket", "telnetlib",
     "urllib", "urllib3", "websockets", "asyncio",
 }  # fmt: skip
-ALWAYS = ("create_connection", "create_datagram_endpoint", "connect_ex")  # whatever they belong to
+ALWAYS = ("create_connection", "create_datagram_endpoint", "connect_ex")  # of any object
 METHODS = {"get", "post", "put", "patch", "delete", "request", "stream", "head"}  # of modules
 OPENING = {
     "api/tracing.py": "with the adapter of a destination",

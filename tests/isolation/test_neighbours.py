@@ -24,7 +24,7 @@ from statement_files import write
 pytestmark = pytest.mark.long
 
 SAMPLES = 5  # per phase
-PHASES = 3  # who holds up others does so in each; a machine that is busy with something else, in one of them
+PHASES = 3  # an attack slows others down in each of them; other load on the machine, in some
 FACTOR = 3
 CALLBACK = {"callbackUrl": "https://example.com/done"}
 PRESENT = {"Customer-IP-Address": "8.8.8.8"}
@@ -225,20 +225,20 @@ def test_a_user_who_does_the_worst_holds_up_nobody_else(victim, attacker, bank_s
     facts = {"address": bank_server, "token": attacker[0].token, "threads": threads, "requests": requests}
     plan.write_text(json.dumps(facts))
     measure(customer, product)
-    ratios, told = [], []
+    alone, beside, told = [], [], []
     for _ in range(PHASES):
-        alone = take_medians(customer, product)
+        alone.append(take_medians(customer, product))
         with Probe(bank_server) as probe, attacking(plan) as statuses:
-            beside = take_medians(customer, product)
+            beside.append(take_medians(customer, product))
         assert probe.count > 0
         assert not probe.failures
-        ratios.append({name: beside[name] / alone[name] for name in alone})
         told.append(statuses)
     for report in told:
         assert report["without_retry_after"] == 0
         assert set(report["statuses"]) <= {"200", "201", "413", "429", "503", "504"}, report
         assert set(report["statuses"]) - {"429"}, "nothing was done at all"
-    assert all(min(phase[name] for phase in ratios) <= FACTOR for name in ratios[0]), (ratios, told)
+    ratios = {name: min(phase[name] for phase in beside) / min(phase[name] for phase in alone) for name in alone[0]}
+    assert all(ratio <= FACTOR for ratio in ratios.values()), (ratios, told)
 
 
 def test_beyond_the_limit_calls_are_refused_and_afterwards_taken_again(attacker, bank_server, tmp_path):

@@ -103,7 +103,7 @@ class Mutants:
         return "leak" if found != expected or is_foreign_changed else "same"
 
     def run(self, text, values):
-        """The rows, or why there are none."""
+        """The rows and their number, or the name of the error."""
         try:
             with self.connection.transaction(), acting_as(self.connection, self.role, ANNA):
                 cursor = RawCursor(self.connection)

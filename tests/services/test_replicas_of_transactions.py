@@ -98,6 +98,7 @@ def make_machine(stage):
     return Replication
 
 
+@pytest.mark.examples
 def test_replicas_miss_nothing_are_told_nothing_twice_and_equal_the_list(stage):
     count = 150 if ALL_EXAMPLES in os.environ else 15
     # Without shrinking: an example takes a second, and shrinking hundreds of them.

@@ -1,6 +1,8 @@
 """Reading a bank's messages: the shortened steps of the library find what the library finds."""
 
 import importlib.util
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import fints.parser
 import pytest
@@ -15,7 +17,13 @@ from fints_banks import BANK_CODE, TODAY
 from kontor.connectors.base import Context, FailureKind, Fetch
 from kontor.connectors.fints import FintsBank, FintsConnector
 from kontor.connectors.fints.parameters import BankParameters
-from kontor.connectors.fints.parsing import find_class, measure_structure, split_segments, write_segment
+from kontor.connectors.fints.parsing import (
+    find_class,
+    list_values,
+    measure_structure,
+    split_segments,
+    write_segment,
+)
 from kontor.domain.secrets import Secret
 
 
@@ -80,14 +88,31 @@ def test_a_message_is_split_as_the_library_splits_it(message):
 
 
 @given(st.lists(st.sampled_from(["", "HKSAL", "HKKAZ"]), max_size=8))
-def test_a_list_ends_with_its_last_value_also_when_it_is_read_again(names):
+def test_businesses_of_an_account_are_those_that_the_bank_has_sent(names):
     last = max((place for place, name in enumerate(names, 1) if name), default=0)
     account = b"HIUPD:4:6:4+1::280:76+DE12++6+EUR+A++Konto++"
     [segment] = SegmentSequence(account + b"+".join(name.encode() for name in names) + b"'").segments
     for _ in range(2):
-        assert [each.transaction or "" for each in segment.allowed_transactions] == names[:last]
-    assert segment.allowed_transactions[500].transaction is None
-    assert len(segment.allowed_transactions) == last
+        assert [each.transaction or "" for each in list_values(segment.allowed_transactions)] == names[:last]
+    assert len(segment.allowed_transactions) == 999, "as the library reads and writes it"
+
+
+def test_threads_read_the_same_parameters_at_once():
+    """Their lists end with the last value: nobody looks through hundreds of empty ones, or drops them meanwhile."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            for number in range(20):
+                message = b"HIPINS:7:1:4+1+1+0+5:20:%d:::HKSAL:J:HKKAZ:N'" % (number + 1)
+                required = SegmentSequence(message).segments[0].parameter.transaction_tans_required
+                assert len(required._data) == 2
+                readings = [
+                    threads.submit(lambda values=required: [each.transaction for each in values]) for _ in range(8)
+                ]
+                assert [reading.result() for reading in readings] == [["HKSAL", "HKKAZ"]] * 8
+    finally:
+        sys.setswitchinterval(interval)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from fints.segments.base import FinTS3Segment
 from fints.segments.saldo import HKSAL5, HKSAL6, HKSAL7
 
 from kontor.connectors.base import Problem, ProblemKind, State
+from kontor.connectors.fints.parsing import list_values
 from kontor.connectors.fints.segments import HKSAL8
 from kontor.connectors.fints.sessions import GERMANY, MALFORMED, RefusedError, Session
 from kontor.domain.clocks import BERLIN
@@ -125,11 +126,7 @@ def find_account(session: Session, name: str) -> Account | None:
 def _read_account(segment: Any, bank_code: str) -> Account:
     information = segment.account_information
     names = (segment.name_account_owner_1, segment.name_account_owner_2)
-    businesses = [
-        business.transaction
-        for business in segment.allowed_transactions
-        if business is not None and business.transaction
-    ]
+    businesses = [each.transaction for each in list_values(segment.allowed_transactions) if each.transaction]
     return Account(
         number=information.account_number or "",
         sub_number=information.subaccount_number or "",

@@ -17,7 +17,6 @@ from weakref import WeakKeyDictionary
 from fints.fields import SegmentSequenceField
 from fints.formals import SegmentHeader
 from fints.parser import FinTS3Parser, FinTS3Serializer, Token
-from fints.segments.bank import HIUPD6
 from fints.segments.base import FinTS3Segment
 from fints.types import Container, ValueList
 
@@ -141,15 +140,21 @@ _parse_segment = FinTS3Parser.parse_segment
 _received: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
 
 
+def _parse(parser: FinTS3Parser, segment: list[Any]) -> Any:
+    parsed = _parse_segment(parser, segment)
+    _drop_empty_ends(parsed)
+    return parsed
+
+
 @lru_cache(maxsize=256)
 def _parse_parameter(key: tuple[Any, ...]) -> Any:
-    return _parse_segment(FinTS3Parser(), [list(each) if isinstance(each, tuple) else each for each in key])
+    return _parse(FinTS3Parser(), [list(each) if isinstance(each, tuple) else each for each in key])
 
 
 def parse_segment(parser: FinTS3Parser, segment: list[Any]) -> Any:
     """A bank's parameters are the same for all its customers, and nobody changes what was read."""
     key = _make_key(segment)
-    parsed = _parse_segment(parser, segment) if key is None else _parse_parameter(key)
+    parsed = _parse(parser, segment) if key is None else _parse_parameter(key)
     if is_parameter(parsed) or parsed.header.type == "HIUPD":
         _received[parsed] = segment
     return parsed
@@ -164,23 +169,31 @@ def write_segment(segment: Any) -> bytes:
 
 
 def _find_length(values: ValueList) -> int:
-    """Without what is empty at the end, which is dropped: the library makes it again where somebody asks for it.
-
-    Threads share a bank's parameters. Each of them finds the same length.
-    """
-    length = next((place for place in range(len(values._data), 0, -1) if not _is_empty(values._data[place - 1])), 0)
-    del values._data[length:]
-    return length
+    """Without the empty values at the end."""
+    return next((place for place in range(len(values._data), 0, -1) if not _is_empty(values._data[place - 1])), 0)
 
 
 def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, Container) and bool(value.is_unset()))
 
 
+def list_values(values: ValueList) -> list[Any]:
+    """What the bank has sent, where the library would create all 999 values that a list may have."""
+    return list(values._data[: _find_length(values)])
+
+
+def _drop_empty_ends(container: Container) -> None:
+    """Of all lists. Only before others know the segment: threads share a bank's parameters."""
+    for value in container._values.values():
+        if isinstance(value, ValueList):
+            del value._data[_find_length(value) :]
+        for inner in value._data if isinstance(value, ValueList) else [value]:
+            if isinstance(inner, Container):
+                _drop_empty_ends(inner)
+
+
 def patch_fints_parser() -> None:
     ValueList._get_minimal_true_length = _find_length
-    businesses = HIUPD6._fields["allowed_transactions"]
-    businesses.count, businesses.max_count = None, 999  # the library makes all 999 for every account
     FinTS3Parser.explode_segments = staticmethod(split_segments)
     FinTS3Parser.parse_segment = parse_segment
     FinTS3Segment.find_subclass = staticmethod(find_class)

@@ -61,7 +61,7 @@ def test_a_card_is_read(fints_bank: FintsBankUnderTest):
     place = next(place for place, account in enumerate(books.accounts) if account.product.category.is_card)
     seen = read_with_lib_fints(fints_bank, books.login)["accounts"][place]
     pending = books.list_pending(place)
-    assert pending, "it shows them like those that are booked"
+    assert pending, "lib-fints lists pending bookings with the booked ones"
     assert sorted(amount for _, amount in read_days(seen["card"])) == sorted(
         [amount for _, amount in books.list_days(place)] + pending
     )

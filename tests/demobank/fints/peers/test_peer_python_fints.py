@@ -75,7 +75,7 @@ def read_money(number: str, sign: str) -> Decimal:
 def test_a_depot_is_listed(fints_bank: FintsBankUnderTest):
     books = Books(fints_bank, "test_products+py")
     depot = next(account for account in books.accounts if account.positions)
-    assert all(position.name.isascii() for position in depot.positions), "it takes ISO 8859-1 for UTF-8"
+    assert all(position.name.isascii() for position in depot.positions), "python-fints decodes ISO 8859-1 as UTF-8"
     client = make_client(fints_bank, books.login)
     with client:
         account = SEPAAccount(None, "KONTDEFFXXX", depot.product.account_number, "", BANK_CODE)
