@@ -17,7 +17,7 @@ DEV = """#!/usr/bin/env bash
 if [ "$*" = "$FAIL" ]; then exit 1; fi
 echo "done: $*"
 """
-LONG = "test --long --long-minutes 10"
+LONG = "test --long --long-minutes 20"
 COMMANDS = ["check", "test", LONG]
 
 
