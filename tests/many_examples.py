@@ -20,7 +20,7 @@ def count_examples(count: int) -> int:
 
 
 def many_examples(count: int) -> Any:
-    """`@many_examples(400)` above `@given`: not 100. Tests with other settings call `count_examples`."""
+    """`@many_examples(400)` above `@given` replaces the default of 100. With other settings: `count_examples`."""
     return settings(max_examples=count_examples(count))
 
 

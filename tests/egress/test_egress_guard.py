@@ -143,6 +143,7 @@ OPENING = {
 }
 
 
+# Parsing is slow, and a file without any of these words opens nothing.
 NAMED = re.compile(rf"\b({'|'.join((*NETWORK_MODULES, *ALWAYS))})\b")
 
 
